@@ -15,7 +15,7 @@ from risala.engine.rules.work_budget import LOOP_MS
 
 SOURCE: Final = Path(risala.__file__).parent
 ROOMS: Final = (
-    *("engine/rules", "engine/features/tables/rules", "engine/features/mailings/rules", "sms"),
+    *("engine/rules", "engine/features/tables/rules", "engine/features/mailings/rules.py", "sms"),
     *("engine/features/alerts/rules.py", "engine/features/alerts/readings.py"),
     *("engine/features/approvals/rules.py", "engine/features/compat/rules.py"),
     *("engine/features/hooks/rules", "engine/features/payments/rules.py"),

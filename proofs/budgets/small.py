@@ -50,7 +50,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     "What it gets is the service's own: settings, figures, the trail, keys.": """
         approvals/rules.py: is_asker
         providers/rules.py: provider_of member_provider authorization_query half_hash
-        mailings/rules/timing.py: opens_at next_midnight
+        mailings/rules.py: opens_at next_midnight
         alerts/readings.py: queue_old rate_low codes_abused
         alerts/readings.py: balance_low numbers_unserved inbound_unserved
         alerts/readings.py: sign_in_failing trail_broken item_set_aside
@@ -74,7 +74,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     "One row of at most 100 cells of 1,000 characters each, or one name of 100.": """
         tables/rules/faults.py: fault_words
         tables/rules/rendering.py: folded render cell_at
-        mailings/rules/reporting.py: report_heading report_cells wrong_of
+        mailings/rules.py: report_heading report_cells wrong_of
     """,
 }
 _SMS: Final[Mapping[str, str]] = {

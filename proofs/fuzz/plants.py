@@ -50,7 +50,7 @@ PLANTS: Final = (
     Plant(
         "http-heads", "http/server/parser.py", "        if rest:\n            self.feed(rest)\n", ""
     ),
-    Plant("http-targets", "http/common/targets.py", 'in (b".", b"..")', 'in (b".",)'),
+    Plant("http-targets", "http/common/request.py", 'in (b".", b"..")', 'in (b".",)'),
     Plant(
         "client-addresses",
         "http/common/client_address.py",

@@ -9,7 +9,7 @@ from proofs.guards.guard import Guard
 _READING: Final = ("engine/features/mailings/test_reading.py",)
 _TEXTS: Final = ("engine/features/tables/reader/test_text_files.py",)
 _WORKBOOKS: Final = ("engine/features/tables/reader/test_workbooks.py",)
-_CHECKING: Final = ("engine/features/mailings/rules/test_checking.py",)
+_CHECKING: Final = ("engine/features/mailings/test_checking.py",)
 _KILLS: Final = ("engine/features/mailings/test_kills.py",)
 _WAITS: Final = ("engine/features/mailings/test_waits.py",)
 _UPLOADS: Final = ("engine/features/mailings/test_uploads.py",)

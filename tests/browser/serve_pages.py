@@ -29,7 +29,7 @@ from risala.http.web.app import WebApp
 from risala.http.web.charts import Bar
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import STATES
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from web_people import (

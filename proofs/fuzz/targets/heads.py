@@ -10,7 +10,7 @@ import h11
 
 from proofs.fuzz.target import FuzzTarget, Script, cuts, refusal_of, work_within
 from risala.http.common.client_address import ClientAddresses, bucket_of, parse_address
-from risala.http.common.targets import is_plain_path, origin_form
+from risala.http.common.request import is_plain_path, origin_form
 from risala.http.server.parser import Request, RequestParser
 
 _Told = tuple[bytes, bytes, str, tuple[tuple[bytes, bytes], ...], bytes, bool, bool, int | None]

@@ -10,7 +10,7 @@ import structlog
 
 from risala.app import masking, tracebacks
 from risala.config.model import LogFormat, LogSection, Settings
-from risala.http.common.request_ids import REQUEST_ID
+from risala.http.common.request import REQUEST_ID
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 _Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)

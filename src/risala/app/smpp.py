@@ -20,7 +20,7 @@ from risala.http.server.server import BoundAddress
 from risala.http.server.tls import ServerTls
 from risala.smpp_server.binds import BindDecisions, BindGuard, PeerAddress
 from risala.smpp_server.owed import TYPES
-from risala.smpp_server.receipt_senders import ReceiptSenders
+from risala.smpp_server.receipt_sender import ReceiptSenders
 from risala.smpp_server.server import ContextNow, SmppListener, SmppServer
 from risala.smpp_server.session import House
 from risala.smpp_server.session_registry import SessionRegistry, SmppAccount

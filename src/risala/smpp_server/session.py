@@ -35,7 +35,7 @@ from risala.engine.model.records.upkeep.esmes import EsmeView
 from risala.smpp_server.answers import refused
 from risala.smpp_server.binds import SYSTEM_ID_MAX, BindDecisions
 from risala.smpp_server.line import RequestLine
-from risala.smpp_server.receipt_senders import ReceiptSenders
+from risala.smpp_server.receipt_sender import ReceiptSenders
 from risala.smpp_server.session_registry import SessionRegistry, SmppAccount, SmppCounts
 from risala.smpp_server.statuses import (
     ESME_RBINDFAIL,

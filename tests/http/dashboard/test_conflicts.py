@@ -6,7 +6,7 @@ import pytest
 
 from risala.engine.model.errors import Conflict, EditConflict
 from risala.engine.model.people import Language
-from risala.http.web.editing.conflicts import back_of
+from risala.http.web.editing.edit_conflict import back_of
 from risala.http.web.languages import load_words
 from risala.http.web.refusals import refusal_sentence
 from web_people import delivery, endpoint

@@ -32,7 +32,7 @@ from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.app import WebApp
 from risala.http.web.face import PageAccess
-from risala.http.web.lists.filters import FilterKind
+from risala.http.web.lists import FilterKind
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)

@@ -23,8 +23,8 @@ from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.habits import Habits
 from risala.drivers.smpp.protocol.references import NEWS, Repeating
 from risala.drivers.smpp.protocol.status import BIND_ADVICE, BIND_HINTS, unknown_bind
-from risala.drivers.smpp.quiet import QuietWatch
 from risala.drivers.smpp.settings import SmppSettings
+from risala.drivers.smpp.watches import QuietWatch
 from risala.engine.features.alerts.records import Alert, AlertKind
 from risala.engine.features.alerts.words import alert_words
 from risala.engine.model.people import Language

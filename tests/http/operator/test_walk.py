@@ -17,7 +17,7 @@ from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.dashboard.app import create_dashboard
 from risala.http.operator.app import NAVIGATION, ROUTES
 from risala.http.web.face import PageAccess
-from risala.http.web.lists.filters import FilterKind
+from risala.http.web.lists import FilterKind
 from risala.http.web.page_request import POLICY
 from web_browser import assert_nothing_inline
 

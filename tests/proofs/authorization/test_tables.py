@@ -17,7 +17,7 @@ from risala.drivers.faces.twilio.compat import TWILIO
 from risala.engine.gateway.table import OPERATIONS
 from risala.http.api.openapi.document import document_bytes
 from risala.http.control.app import create_control
-from risala.http.control.tail import add_tail
+from risala.http.control.routes import add_tail
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
 from risala.http.web.face import PageAccess

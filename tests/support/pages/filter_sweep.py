@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import Invalid
-from risala.http.web.lists.filters import MODE, Filter, FilterKind
+from risala.http.web.lists import MODE, Filter, FilterKind
 from risala.http.web.routes import PageRoute
 from web_browser import Page
 from web_people import FakeWebGateway

@@ -31,7 +31,7 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.states import Mode
 from risala.smpp_server.binds import BindDecisions
-from risala.smpp_server.receipt_senders import ReceiptSenders
+from risala.smpp_server.receipt_sender import ReceiptSenders
 from risala.smpp_server.session import EsmeSession, House
 from risala.smpp_server.session_registry import SessionRegistry, SmppAccount
 from risala.sms.numbering.plan import DEFAULT

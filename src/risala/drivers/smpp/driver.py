@@ -20,9 +20,8 @@ from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, Pdu, QuerySmResp
 from risala.drivers.smpp.protocol.receipt import other_forms, query_receipt
 from risala.drivers.smpp.protocol.status import refusal
 from risala.drivers.smpp.protocol.submit import query_sm, submit_sm
-from risala.drivers.smpp.quiet import QuietWatch
-from risala.drivers.smpp.receipt_watch import ReceiptWatch
 from risala.drivers.smpp.settings import SmppSettings
+from risala.drivers.smpp.watches import QuietWatch, ReceiptWatch
 from risala.plugins.contract import (
     Accepted,
     Capabilities,

@@ -43,7 +43,7 @@ from risala.drivers.smpp.protocol.tlv import (
     find,
 )
 from risala.drivers.smpp.protocol.tlv_names import PARAMETERS, TlvKind, name_of
-from risala.drivers.smpp.receipt_watch import ReceiptWatch
+from risala.drivers.smpp.watches import ReceiptWatch
 from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Receipt, Segment
 from risala.sms.cause import Cause
 from risala.sms.evident import InboundCoding

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from risala.config.model import Settings
+from risala.http.common.client_address import is_local
 from risala.http.common.failed_keys import AnswerTally
-from risala.http.common.locality import is_local
 from risala.http.common.plain import PlainRoutes
 from risala.http.common.problems import plain
 from risala.http.server.late import LateApp

@@ -26,10 +26,8 @@ from risala.http.common.failed_keys import AnswerTally
 from risala.http.common.plain import MARKS, Handler, PlainRoutes
 from risala.http.common.plain_asgi import answer_by_asgi, fields_of
 from risala.http.common.problems import Problem, plain, report
-from risala.http.common.request_ids import REQUEST_ID, new_request_id
+from risala.http.common.request import IN_PLACE, REQUEST_ID, is_plain_path, new_request_id
 from risala.http.common.respond import problem_response
-from risala.http.common.seams import IN_PLACE
-from risala.http.common.targets import is_plain_path
 
 View = Callable[[], Awaitable[TrioResponse]]
 

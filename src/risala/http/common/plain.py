@@ -20,7 +20,7 @@ from risala.http.common.client_address import ClientAddresses
 from risala.http.common.failed_keys import AnswerTally, FailedKeys
 from risala.http.common.origins import cors_headers
 from risala.http.common.problems import Problem, not_allowed, report
-from risala.http.common.request_ids import REQUEST_ID
+from risala.http.common.request import REQUEST_ID
 from risala.http.common.unknown_members import HEADER, shown, take_unknown
 
 Fields = Mapping[bytes, Sequence[bytes]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from risala.http.common.plain import PlainPath, PlainRoutes
-from risala.http.common.request_ids import new_request_id
+from risala.http.common.request import new_request_id
 
 if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope

@@ -1,8 +1,8 @@
 """The control socket: the way of a command to the service that holds the data directory.
 
 ``POST /perform`` with ``{"operation": "org.list", "arguments": {}}`` answers ``{"result": {…}}`` or
-an error in the API's shape; :mod:`risala.http.control.tail` adds streams of events, and
-:mod:`risala.http.control.uploads` takes files. The socket's file mode (0600) is the authentication.
+an error in the API's shape; :mod:`risala.http.control.routes` adds streams of events, and
+:mod:`risala.http.control.routes` takes files. The socket's file mode (0600) is the authentication.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from risala.http.common.plain import Client, PlainAnswer, PlainRequest, PlainRou
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 from risala.http.control.streams import Streams
+from risala.http.server.connection import uid_of
 from risala.http.server.late import LateApp
-from risala.http.server.peer import uid_of
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import listen_control
 from risala.sms.currencies import USUAL, decimals
@@ -72,8 +72,7 @@ def late_control(
     def make(plain: PlainRoutes) -> JsonApp:
         # Imported here: see LateApp. Files and streams are seldom asked for.
         from risala.http.common.base import JsonApp
-        from risala.http.control.tail import add_tail
-        from risala.http.control.uploads import add_uploads
+        from risala.http.control.routes import add_tail, add_uploads
 
         app = JsonApp(
             "risala.http.control.app",

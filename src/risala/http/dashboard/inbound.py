@@ -15,8 +15,15 @@ from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.inbound import OptOutList, ReceivedMessages
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.lists.filters import cursors, number_filter, typed
-from risala.http.web.lists.pager import Chip, Pager, chips, pager_of
+from risala.http.web.lists import (
+    Chip,
+    Pager,
+    chips,
+    cursors,
+    number_filter,
+    pager_of,
+    typed,
+)
 from risala.http.web.messages.sentences import label_sentence
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute

@@ -18,7 +18,7 @@ from risala.http.dashboard.start.steps import left_of
 from risala.http.web.charts import Bar
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, network_name
-from risala.http.web.lists.filters import choice
+from risala.http.web.lists import choice
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

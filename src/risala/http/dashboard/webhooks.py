@@ -34,8 +34,7 @@ from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_, Words
-from risala.http.web.lists.filters import choice, counts
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import choice, counts, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute, shows

@@ -22,7 +22,7 @@ from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
 from risala.http.common.plain import Handler, PlainAnswer, PlainPath, PlainRequest, problem_answer
 from risala.http.common.problems import Problem, not_allowed, plain
-from risala.http.common.targets import is_plain_path
+from risala.http.common.request import is_plain_path
 from risala.http.faces.paths import FacedApp, PathMounting, TypedAnswer
 from risala.http.faces.service import ACCESS, CompatGateway, RequestService
 from risala.plugins.face import (

@@ -15,8 +15,7 @@ from risala.engine.model.errors import Conflict, NotFound, Refusal
 from risala.engine.model.records.record import shallow
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
-from risala.http.web.lists.filters import choice, counts
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import choice, counts, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute, shows

@@ -19,8 +19,7 @@ from risala.engine.model.records.record import shallow
 from risala.http.operator.bank import TextView, shown_text
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
-from risala.http.web.lists.filters import choice, cursors, typed
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import choice, cursors, pager_of, typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 

@@ -13,8 +13,7 @@ from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.senders import Mark, MarkedSender
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
-from risala.http.web.lists.filters import choice, cursors, typed
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import choice, cursors, pager_of, typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 

@@ -18,7 +18,7 @@ from risala.http.web.editing.edit_conflict import as_seen
 from risala.http.web.entry.devices import device_name
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, OWN_NAMES
-from risala.http.web.lists.filters import addresses, choice, typed
+from risala.http.web.lists import addresses, choice, typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import OPERATOR_ROLES
 from risala.http.web.routes import PageRoute

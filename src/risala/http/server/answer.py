@@ -10,7 +10,7 @@ from risala.engine.model.clock import SystemClock
 from risala.http.common.origins import cors_headers
 from risala.http.common.plain import PlainAnswer, PlainRoutes, problem_answer
 from risala.http.common.problems import Problem
-from risala.http.common.request_ids import new_request_id
+from risala.http.common.request import new_request_id
 
 Headers = list[tuple[bytes, bytes]]
 CONTINUE: Final = b"HTTP/1.1 100 \r\n\r\n"

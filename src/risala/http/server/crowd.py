@@ -20,7 +20,7 @@ import structlog
 import trio
 
 from risala.http.common.plain import Fields, GroupHandler, IncomingBody, PlainPath, PlainRequest
-from risala.http.common.request_ids import REQUEST_ID, new_request_id
+from risala.http.common.request import REQUEST_ID, new_request_id
 from risala.http.server.answer import whole
 from risala.http.server.parser import RequestParser
 

@@ -18,8 +18,7 @@ import trio
 
 from risala.http.common.plain import PlainPath, PlainRoutes
 from risala.http.common.problems import Problem, plain
-from risala.http.common.request_ids import new_request_id
-from risala.http.common.seams import IN_PLACE
+from risala.http.common.request import IN_PLACE, new_request_id
 from risala.http.server.answer import CLOSE, CONTINUE, Headers, head, whole
 from risala.http.server.listener_state import Patience
 from risala.http.server.parser import Request

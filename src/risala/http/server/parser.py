@@ -13,7 +13,7 @@ from typing import Final
 import httptools
 
 from risala.http.common.problems import Problem, plain
-from risala.http.common.targets import origin_form
+from risala.http.common.request import origin_form
 
 HEAD_BYTES_MAX: Final = 16 * 1024
 """Bytes of a request's first line and its header together."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
@@ -10,13 +12,21 @@ import trio
 from risala.config.model import HttpSection
 from risala.dataclass import dataclass
 from risala.http.common.plain import PlainRoutes
+from risala.http.server.connection import GuardedConnection
+from risala.http.server.crowd import Crowd
 from risala.http.server.listener_state import ListenerState, Patience
 from risala.http.server.sockets import base_url, connections_room
 from risala.http.server.tls import ServerTls
-from risala.http.server.worker import serve_socket
+from risala.http.server.tls_connection import GuardedTlsConnection
 
 if TYPE_CHECKING:
-    from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
+    from hypercorn.typing import (
+        ASGIFramework,
+        ASGIReceiveCallable,
+        ASGISendCallable,
+        LifespanState,
+        Scope,
+    )
 
 _CONTROL_CONNECTIONS_MAX: Final = 128
 """Connections to the control socket: commands of one operator. :func:`connections_room` leaves room
@@ -81,3 +91,91 @@ async def serve_app(
         tls=tls,
         task_status=task_status,
     )
+
+
+# One listening socket and its connections: a worker of our own.
+#
+# Hypercorn could serve our apps too, and a test does. This worker exists because Hypercorn's takes
+# no class of connections as an argument. It sends no lifespan events: our apps begin nothing of
+# theirs there, and an app may be made later than its socket is served
+# (:mod:`risala.http.common.late`).
+
+
+async def serve_socket(
+    app: ASGIFramework,
+    face: ListenerState,
+    sock: socket.socket,
+    shutdown: trio.Event,
+    *,
+    graceful_stop_s: float,
+    tls: ServerTls | None = None,
+    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve ``app`` on a listening socket, which is closed, until ``shutdown``; by ``tls``: https.
+
+    Started when connections are taken. Returns within ``graceful_stop_s`` of ``shutdown``; tasks
+    that last longer are cancelled.
+    """
+    state: LifespanState = {}
+    crowd = Crowd(face) if tls is None and Crowd.is_possible() else None
+
+    async def serve_connection(stream: trio.SocketStream) -> None:
+        if tls is None:
+            await GuardedConnection(app, face, state, stream, crowd).run()
+        else:
+            await GuardedTlsConnection(app, face, state, stream, tls.context).run()
+
+    async with trio.open_nursery() as keeping:
+        keeping.start_soon(face.keep_time)
+        if crowd is not None:
+            await keeping.start(crowd.run)
+        async with trio.open_nursery() as connections:
+            listener = RoomyListener(sock, face)
+            async with trio.open_nursery() as accepting:
+                accepting.start_soon(
+                    partial(
+                        trio.serve_listeners,
+                        serve_connection,
+                        [listener],
+                        handler_nursery=connections,
+                    )
+                )
+                task_status.started()
+                await shutdown.wait()
+                face.stop(graceful_stop_s)
+                connections.cancel_scope.deadline = face.stop_at
+                accepting.cancel_scope.cancel()
+        keeping.cancel_scope.cancel()
+
+
+# Accepting connections when the process may open no more files.
+#
+# Trio's own loop tries again ten times a second, with a traceback in the log each time, and new
+# clients wait for as long as others keep their idle connections.
+
+_LACKING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
+_AGAIN_S: Final = 0.05
+"""By then a connection that was asked to close has released its descriptor."""
+
+
+class RoomyListener(trio.abc.Listener[trio.SocketStream]):
+    """A socket's connections; for one that finds no descriptor the longest idle one is closed."""
+
+    def __init__(self, sock: socket.socket, face: ListenerState) -> None:
+        self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(sock))
+        self._face = face
+
+    async def accept(self) -> trio.SocketStream:
+        while True:
+            try:
+                return await self._listener.accept()
+            except OSError as error:
+                if error.errno not in _LACKING:
+                    raise
+                # The kernel reports this even if no client waits: then no connection is closed.
+                await trio.lowlevel.wait_readable(self._listener.socket)
+                self._face.make_room(error)
+            await trio.sleep(_AGAIN_S)
+
+    async def aclose(self) -> None:
+        await self._listener.aclose()

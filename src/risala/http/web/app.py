@@ -53,9 +53,9 @@ from risala.http.web.cookie_policy import (
     is_own_form,
     is_surely_own_form,
 )
-from risala.http.web.editing.conflicts import NO_PAGES, conflict
+from risala.http.web.editing.edit_conflict import NO_PAGES, conflict
 from risala.http.web.editing.sent_forms import form_before_file, sent_form
-from risala.http.web.entry.provider_pages import account_closed, to_provider
+from risala.http.web.entry.sign_in import account_closed, to_provider
 from risala.http.web.face import (
     PageAccess,
     WebFace,
@@ -77,7 +77,7 @@ from risala.http.web.forms import (
     unmasked,
 )
 from risala.http.web.languages import N_, language_named, preferred
-from risala.http.web.lists.filters import MODE, filters_refused, refused, refused_by
+from risala.http.web.lists import MODE, filters_refused, refused, refused_by
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
 from risala.http.web.page_request import HEADERS, PageRequest, Site, Theme

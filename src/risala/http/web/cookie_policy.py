@@ -17,9 +17,8 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
 from risala.engine.model.people import SessionKind
-from risala.http.common.client_address import ClientAddresses
-from risala.http.common.locality import is_local
-from risala.http.common.targets import is_plain_path
+from risala.http.common.client_address import ClientAddresses, is_local
+from risala.http.common.request import is_plain_path
 
 SESSION_DAYS: Final = 90
 """The longest duration of a session; the engine ends an unused one earlier."""

@@ -15,7 +15,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.http.web.face import NavGroup, NavItem, PageAccess
-from risala.http.web.lists.filters import Filter
+from risala.http.web.lists import Filter
 from risala.http.web.page_request import PageRequest
 
 PageView = Callable[[PageRequest], Awaitable[TrioResponse]]

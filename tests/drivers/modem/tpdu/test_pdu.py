@@ -22,8 +22,14 @@ from risala.drivers.modem.tpdu.pdu import (
     from_hex,
     to_hex,
 )
-from risala.drivers.modem.tpdu.septets import pack, pack_ussd, unpack, unpack_ussd
-from risala.drivers.modem.tpdu.tpfields import relative_code, relative_minutes
+from risala.drivers.modem.tpdu.tpfields import (
+    pack,
+    pack_ussd,
+    relative_code,
+    relative_minutes,
+    unpack,
+    unpack_ussd,
+)
 from risala.sms.alphabet import GSM7_CHARACTERS, choose_alphabet
 from risala.sms.message import Alphabet
 from risala.sms.segment import join, split, user_data_header

@@ -16,8 +16,14 @@ from risala.drivers.modem.tpdu.pdu import (
     from_hex,
     to_hex,
 )
-from risala.drivers.modem.tpdu.septets import pack_ussd, unpack_ussd
-from risala.drivers.modem.tpdu.tpfields import Reader, read_smsc, read_time, write_time
+from risala.drivers.modem.tpdu.tpfields import (
+    Reader,
+    pack_ussd,
+    read_smsc,
+    read_time,
+    unpack_ussd,
+    write_time,
+)
 from risala.drivers.modem.tpdu.userdata import read_user_data
 from risala.sms.alphabet import choose_alphabet
 from risala.sms.message import Alphabet

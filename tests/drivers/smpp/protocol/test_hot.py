@@ -5,15 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from risala.drivers.smpp.protocol import hot
-from risala.drivers.smpp.protocol.codec import decode, decode_any, encode, encode_body
-from risala.drivers.smpp.protocol.fields import SHORT_MESSAGE_MAX, FieldError, PduFault
-from risala.drivers.smpp.protocol.hot import (
+from risala.drivers.smpp.protocol import codec as hot
+from risala.drivers.smpp.protocol.codec import (
+    decode,
+    decode_any,
     decode_message_id,
     decode_short_message,
+    encode,
+    encode_body,
     encode_message_id,
     encode_short_message,
 )
+from risala.drivers.smpp.protocol.fields import SHORT_MESSAGE_MAX, FieldError, PduFault
 from risala.drivers.smpp.protocol.pdu import (
     DataSmResp,
     DeliverSm,

@@ -15,7 +15,7 @@ from risala.engine.features.tables.records import RowFault
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import Language
-from risala.http.dashboard.lists import faults
+from risala.http.dashboard.lists import one as faults
 from risala.http.dashboard.mailings import words
 from web_browser import assert_nothing_inline
 

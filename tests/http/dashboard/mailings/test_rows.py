@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import web_mailings
-from risala.engine.features.mailings.rules import reporting
+from risala.engine.features.mailings import rules as reporting
 from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import Invalid
-from risala.http.dashboard.lists import faults
+from risala.http.dashboard.lists import one as faults
 from risala.http.dashboard.mailings import report
 
 DRAFT = "/app/org_1/mailings/mlg_draft"

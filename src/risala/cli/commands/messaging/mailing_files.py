@@ -18,7 +18,7 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.features.mailings import records as mailings
 from risala.engine.features.mailings.records import Mailing, MailingRow, MailingRows, RowState
-from risala.engine.features.mailings.rules.reporting import (
+from risala.engine.features.mailings.rules import (
     WORDS,
     report_cells,
     report_heading,

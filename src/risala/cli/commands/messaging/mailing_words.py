@@ -14,7 +14,7 @@ from risala.engine.features.mailings.records import (
     MailingState,
     MailingWait,
 )
-from risala.engine.features.mailings.rules.reporting import WORDS, result_of, wrong_of
+from risala.engine.features.mailings.rules import WORDS, result_of, wrong_of
 
 if TYPE_CHECKING:
     from risala.engine.features.mailings.records import (

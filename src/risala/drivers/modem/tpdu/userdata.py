@@ -7,8 +7,14 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.drivers.modem.tpdu.coding import CHARACTERS_OF, CharacterSet, Coding, coding_of, dcs_of
-from risala.drivers.modem.tpdu.septets import fill_bits_after, octets_for, pack, unpack
-from risala.drivers.modem.tpdu.tpfields import PduError, Reader
+from risala.drivers.modem.tpdu.tpfields import (
+    PduError,
+    Reader,
+    fill_bits_after,
+    octets_for,
+    pack,
+    unpack,
+)
 from risala.sms.alphabet import ESCAPE, ESCAPE_CHARACTER, decode_ucs2, decode_ucs2_part, encode_ucs2
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.national import decode_national, encode_national

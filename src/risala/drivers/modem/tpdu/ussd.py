@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of
-from risala.drivers.modem.tpdu.septets import pack_ussd, unpack_ussd
+from risala.drivers.modem.tpdu.tpfields import pack_ussd, unpack_ussd
 from risala.sms.alphabet import decode_gsm7, encode_gsm7
 from risala.sms.evident import InboundCoding, JudgedText, TextForm, judge_octets
 from risala.sms.likely import reads_as_text

@@ -18,7 +18,7 @@ FEATURE: Final = Feature(
         AuditImage.ALERT_MUTE: later(_HERE + "stored.alerts:seen_mute"),
     },
     shifts=later(_HERE + "stored.alerts:SHIFTS"),
-    metrics=later(_HERE + "metrics:of_alerts"),
+    metrics=later(_HERE + "service:of_alerts"),
     examined=later(_HERE + "stored.alerts:examine"),
     letters=dict.fromkeys(_LETTERS, later(_HERE + "words:letter")),
     quoting=_LETTERS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
@@ -32,9 +32,13 @@ from risala.engine.features.alerts.rules import (
     step,
 )
 from risala.engine.features.alerts.stored.alerts import AlertRepository
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.features import Task, features
 from risala.engine.services import Services
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 log = structlog.get_logger(__name__)
 
@@ -266,3 +270,13 @@ def tasks(services: Services) -> Sequence[Task]:
 
 def retune(services: Services, settings: Settings) -> None:
     services.part(Alerts).retune(settings.alerts)
+
+
+def of_alerts(repositories: Repositories, _: int) -> Iterator[Metric]:
+    """The metrics of alerts that are open."""
+    # Imported here: a service whose numbers nobody reads does without the library.
+    from risala.engine.upkeep.carrier_metrics import gauge
+
+    raised = repositories.part(AlertRepository).open_counts()
+    text = "Alerts that are open, by their kind."
+    yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])

@@ -34,7 +34,7 @@ FEATURE: Final = Feature(
     erased=later(_STORED + "forgetting:take_number_from_rows"),
     figures={"mailing_rows": later(_STORED + "forgetting:count_rows_with")},
     restored=later(_STORED + "restored:pause"),
-    metrics=later("features.mailings.metrics:of_mailings"),
+    metrics=later("features.mailings.figures:of_mailings"),
     tasks=later("features.mailings.service:tasks"),
     dashboard=(
         elsewhere("http.dashboard.mailings.listing:ROUTES"),

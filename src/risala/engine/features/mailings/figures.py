@@ -6,20 +6,31 @@ what it cost is worth.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from math import ceil
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.features.mailings.records import CarrierShare, Mailing, MailingView, Outcomes
+from risala.engine.features.mailings.records import (
+    CarrierShare,
+    Mailing,
+    MailingView,
+    MailingWait,
+    Outcomes,
+)
 from risala.engine.features.mailings.row_records import StoredMailing
-from risala.engine.features.mailings.rules.timing import seconds_for
+from risala.engine.features.mailings.rules import seconds_for
 from risala.engine.features.mailings.sources import MailingSources
+from risala.engine.features.mailings.stored.repository import MailingRepository
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.states import Mode
 from risala.engine.rules.router import TEST_CARRIER, Router
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 T = TypeVar("T")
 
@@ -140,3 +151,23 @@ def _seconds_of(mailing: Mailing, shares: Sequence[CarrierShare]) -> int | None:
     elif len(times) < len(shares):
         return None
     return max(times, default=0)
+
+
+def _named_elsewhere(mailing_id: str, fault: Exception) -> None:
+    """The loop that sends sets a mailing aside whose row cannot be read."""
+
+
+def of_mailings(repositories: Repositories, _: int) -> Iterator[Metric]:
+    """The metrics of mailings that send, and of their rows."""
+    # Imported here: a service whose numbers nobody reads does without the library.
+    from risala.engine.upkeep.carrier_metrics import gauge
+
+    started = repositories.part(MailingRepository).to_send(_named_elsewhere)
+    sending = [stored.mailing for stored in started]
+    waits = Counter(each.wait for each in sending)
+    text = "Mailings that send, by what they wait for; `nothing`: they are under way."
+    rows = [({"wait": "nothing"}, waits[None])]
+    rows += [({"wait": wait.value}, waits[wait]) for wait in MailingWait]
+    yield gauge("mailings_sending", text, rows)
+    text = "Rows of these mailings that have not become messages yet."
+    yield gauge("mailing_rows_ready", text, [({}, sum(each.ready for each in sending))])

@@ -23,8 +23,12 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.features.mailings.records import Mailing, MailingState, MailingWait
 from risala.engine.features.mailings.row_records import ReadyRow, SettledRow
-from risala.engine.features.mailings.rules.refusals import meaning_of
-from risala.engine.features.mailings.rules.timing import next_midnight, opens_at, pace_of
+from risala.engine.features.mailings.rules import (
+    meaning_of,
+    next_midnight,
+    opens_at,
+    pace_of,
+)
 from risala.engine.features.mailings.sources import MailingSources
 from risala.engine.features.tables.records import RowFault
 from risala.engine.features.tables.rules.rendering import render

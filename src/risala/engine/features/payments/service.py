@@ -6,8 +6,8 @@ answers, and credits what came, once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
@@ -26,6 +26,7 @@ from risala.engine.features.payments.records import (
 from risala.engine.features.payments.reports import Callbacks, Polls
 from risala.engine.features.payments.sources import PaymentSources
 from risala.engine.features.payments.stored.repository import PaymentRepository
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, FieldFault, Invalid, NotFound, Unavailable
 from risala.engine.model.features import Task
@@ -41,10 +42,15 @@ from risala.plugins.payment import (
     PaymentSettled,
 )
 
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
 log = structlog.get_logger(__name__)
 
 UNANSWERED_MS: Final = 86_400_000
 """How long a method may take to answer the first step, before the payment ends."""
+_OPEN: Final = (PaymentState.BEGUN, PaymentState.WAITING)
+_DAY: Final = (*_OPEN, PaymentState.CONFIRMED, PaymentState.REFUSED)
 BEGUN_AT_ONCE: Final = 100
 """Payments that are read together when a start looks for those that a crash has cut off."""
 OPERATOR: Final = "operator"
@@ -376,3 +382,21 @@ def reference_of(asks: Sequence[AskedField], entered: Mapping[str, str]) -> tupl
         if each.is_reference:
             return each.name, entered[each.name]
     return "", None
+
+
+def of_payments(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
+    """The metrics of payments, by their states. All queries are bounded."""
+    # Imported here: a service whose numbers nobody reads does without the library.
+    from risala.engine.upkeep.carrier_metrics import gauge
+
+    payments = repositories.part(PaymentRepository)
+    known = payments.count_open()
+    text = "Payments that are not decided yet, by their state; not counted beyond 10000."
+    yield gauge(
+        "payments_open", text, [({"state": state.value}, known.get(state, 0)) for state in _OPEN]
+    )
+    today = payments.count_of_day(now_ms)
+    text = "Payments begun in the last 24 hours, by their state now; not counted beyond 10000."
+    yield gauge(
+        "payments_last_day", text, [({"state": state.value}, today.get(state, 0)) for state in _DAY]
+    )

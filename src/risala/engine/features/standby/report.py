@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
@@ -16,6 +17,11 @@ from risala.engine.features.alerts.rules import Reading
 from risala.engine.features.standby.service import second_machine
 from risala.engine.model.records.upkeep.service import StandbyFacts
 from risala.engine.services import Services
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+    from risala.engine.features.standby.stored.awaited_log import AwaitedLog
 
 STORE_S: Final = 2.0
 """Seconds that a page waits for the standby's store."""
@@ -31,6 +37,44 @@ def statistics(services: Services) -> Mapping[str, Any]:
         state = status.log.status()
         shipping |= {"mode": state.mode, "late": state.late}
     return {"shipping": shipping}
+
+
+def of_copy(services: Services) -> Iterator[Metric]:
+    """How far the copy is behind, and the log's numbers; empty if nothing is shipped."""
+    # Imported here: a service whose numbers nobody reads does without the library.
+    from risala.engine.upkeep.carrier_metrics import gauge
+
+    status = services.part(second_machine).status
+    if (age_s := status.age_s) is not None:
+        text = "How far the standby's copy is behind."
+        yield gauge("standby_age_seconds", text, [({}, age_s)])
+    if status.log is not None:
+        yield from _of_log(status.log)
+
+
+def _of_log(log: AwaitedLog) -> Iterator[Metric]:
+    # Imported here: a service whose answers do not wait needs nothing of it.
+    from prometheus_client.core import HistogramMetricFamily
+
+    from risala.engine.features.standby.stored.awaited_log import WAIT_STEPS_S
+    from risala.engine.upkeep.carrier_metrics import gauge
+
+    state, waits = log.status(), log.wait_spans()
+    text = "1 while answers wait for PostgreSQL; 0: they do not, by an operator's order."
+    yield gauge("standby_awaited", text, [({}, state.mode == "before_answer")])
+    text = "Commits that PostgreSQL has not confirmed."
+    yield gauge("standby_pieces_behind", text, [({}, state.pieces_behind)])
+    text = "How often in a row PostgreSQL did not answer in time."
+    yield gauge("standby_late", text, [({}, state.late)])
+    text = "What the present whole copy and its pieces take in PostgreSQL."
+    yield gauge("standby_room_bytes", text, [({}, state.room_bytes)])
+    text = "How long a commit takes until PostgreSQL has it too."
+    family = HistogramMetricFamily("risala_standby_wait_seconds", text)
+    ends = [*map(str, WAIT_STEPS_S), "+Inf"]
+    counts = accumulate(waits.counts)
+    buckets = [(end, float(count)) for end, count in zip(ends, counts, strict=True)]
+    family.add_metric([], buckets, waits.sum_s)
+    yield family
 
 
 async def facts(services: Services) -> StandbyFacts | None:

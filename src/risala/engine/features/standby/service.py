@@ -10,7 +10,7 @@ import trio
 
 from risala.dataclass import dataclass
 from risala.engine.features.standby.named_stores import pieces_of
-from risala.engine.features.standby.stored.status import ShippingStatus
+from risala.engine.features.standby.stored.shipper import ShippingStatus
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StoppedEarly
 from risala.engine.model.features import Task

@@ -18,8 +18,7 @@ from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
 from risala.http.web.languages import ENTRY_KINDS, N_
-from risala.http.web.lists.filters import choice, counts, days
-from risala.http.web.lists.pager import Chip, Pager, chips
+from risala.http.web.lists import Chip, Pager, chips, choice, counts, days
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

@@ -20,7 +20,7 @@ from risala.http.dashboard.billing.entries import FILTERS, page_of
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.lists.pager import is_seq
+from risala.http.web.lists import is_seq
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

@@ -18,7 +18,7 @@ from risala.engine.model.records import senders
 from risala.http.dashboard.connect.guides import ShownStep, steps_of
 from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.lists.filters import typed
+from risala.http.web.lists import typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 

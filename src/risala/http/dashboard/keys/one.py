@@ -16,8 +16,7 @@ from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.lists.filters import choice, cursors
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import choice, cursors, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 

@@ -14,8 +14,7 @@ from risala.engine.model.states import Mode
 from risala.http.dashboard.mailings.words import BADGES, SOURCES
 from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.lists.filters import counts
-from risala.http.web.lists.pager import Pager
+from risala.http.web.lists import Pager, counts
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

@@ -12,10 +12,10 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.mailings import records as mailings
 from risala.engine.features.mailings.records import ReportPart
-from risala.engine.features.mailings.rules.reporting import report_cells, report_heading
+from risala.engine.features.mailings.rules import report_cells, report_heading
 from risala.engine.features.tables.rules.faults import ABROAD
 from risala.engine.model.errors import NotFound
-from risala.http.dashboard.lists.faults import FAULTS
+from risala.http.dashboard.lists.one import FAULTS
 from risala.http.dashboard.mailings.rows import id_of
 from risala.http.dashboard.mailings.words import ROW_BADGES
 from risala.http.web.face import PageAccess
@@ -39,7 +39,7 @@ HEADINGS: Final[Mapping[str, str]] = {
     "price": N_("Price"),
     "message": N_("Message"),
 }
-"""As :data:`risala.engine.features.mailings.rules.reporting.HEADINGS` has them."""
+"""As :data:`risala.engine.features.mailings.rules.HEADINGS` has them."""
 
 
 async def report(request: PageRequest) -> TrioResponse:

@@ -21,13 +21,13 @@ from risala.engine.features.mailings.records import (
 )
 from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import NotFound, Refusal
-from risala.http.dashboard.lists.faults import fault_sentence
+from risala.http.dashboard.lists.one import fault_sentence
 from risala.http.dashboard.mailings.words import ROW_BADGES, ROW_FILTERS
 from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell
 from risala.http.web.languages import N_
-from risala.http.web.lists.filters import choice, counts
+from risala.http.web.lists import choice, counts
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

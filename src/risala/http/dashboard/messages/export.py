@@ -22,7 +22,7 @@ from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell, OwnText
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
-from risala.http.web.lists.filters import choice
+from risala.http.web.lists import choice
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

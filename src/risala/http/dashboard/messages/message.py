@@ -15,8 +15,7 @@ from risala.engine.model.records.messages import MessageStory, MessageView
 from risala.engine.model.states import Mode
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.messages.journey import story_of
-from risala.http.web.messages.one import came_by, pieces, story
+from risala.http.web.messages.journey import came_by, pieces, story, story_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.sms.segment import count, part_capacity, whole_capacity

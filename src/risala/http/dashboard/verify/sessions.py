@@ -19,8 +19,16 @@ from risala.engine.model.states import SessionState
 from risala.http.web.face import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
-from risala.http.web.lists.filters import choice, cursors, days, number_filter, typed
-from risala.http.web.lists.pager import Chip, chips, pager_of
+from risala.http.web.lists import (
+    Chip,
+    chips,
+    choice,
+    cursors,
+    days,
+    number_filter,
+    pager_of,
+    typed,
+)
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

@@ -16,8 +16,7 @@ from risala.http.operator.system.alerts import KINDS
 from risala.http.web.face import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
-from risala.http.web.lists.filters import choice, cursors, days, typed
-from risala.http.web.lists.pager import Chip, chips, pager_of
+from risala.http.web.lists import Chip, chips, choice, cursors, days, pager_of, typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

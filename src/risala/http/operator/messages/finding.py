@@ -12,8 +12,7 @@ from risala.engine.model.records import message_lists
 from risala.engine.model.records.message_lists import FoundMessage
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, network_name
-from risala.http.web.lists.filters import choice, cursors, typed
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import choice, cursors, pager_of, typed
 from risala.http.web.messages.sentences import cause_markup
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of

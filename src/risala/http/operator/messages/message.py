@@ -13,8 +13,7 @@ from risala.engine.model.records import messages, webhooks
 from risala.engine.model.records.messages import MessageStory
 from risala.engine.model.records.people.organizations import SHOW
 from risala.http.web.face import PageAccess
-from risala.http.web.messages.journey import story_of
-from risala.http.web.messages.one import came_by, pieces, story
+from risala.http.web.messages.journey import came_by, pieces, story, story_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 

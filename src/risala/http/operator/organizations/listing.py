@@ -11,8 +11,7 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.records.people import organizations
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
-from risala.http.web.lists.filters import choice, cursors, typed
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import choice, cursors, pager_of, typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

@@ -17,8 +17,7 @@ from risala.engine.model.records import ledger
 from risala.http.operator.organizations.one import organization_of
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import ENTRY_KINDS, N_
-from risala.http.web.lists.filters import counts
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import counts, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import amount_sentence
 from risala.http.web.routes import PageRoute

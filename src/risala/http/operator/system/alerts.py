@@ -11,8 +11,7 @@ from risala.engine.features.alerts.records import AlertView
 from risala.http.operator.alerts import shown_alerts
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
-from risala.http.web.lists.filters import choice, cursors
-from risala.http.web.lists.pager import pager_of
+from risala.http.web.lists import choice, cursors, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

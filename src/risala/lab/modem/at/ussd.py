@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.drivers.modem.tpdu.septets import pack_ussd, unpack_ussd
+from risala.drivers.modem.tpdu.tpfields import pack_ussd, unpack_ussd
 from risala.lab.modem.at import textmode
 from risala.lab.modem.at.replies import Cme, CmeError
 from risala.sms.alphabet import decode_gsm7, encode_gsm7, encode_ucs2, fits_gsm7

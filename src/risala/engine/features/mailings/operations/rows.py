@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
@@ -26,8 +30,9 @@ from risala.engine.features.mailings.records import (
     RowState,
     Workbook,
 )
-from risala.engine.features.mailings.report_files import PREFIX, write_report
-from risala.engine.features.mailings.service import mailing_service
+from risala.engine.features.mailings.rules import ReportCell, report_cells, report_heading
+from risala.engine.features.mailings.service import MailingService, mailing_service
+from risala.engine.features.tables.uploads import private
 from risala.engine.kernel.arguments import (
     ArgumentKind,
     MaybeWhole,
@@ -205,3 +210,44 @@ async def _workbook(call: Call[WriteWorkbook]) -> Workbook:
     report_id, words = services.ids.new(PREFIX), call.given.words or {}
     path = await write_report(services.part(mailing_service), report_id, mailing, words)
     return Workbook(mailing, str(path))
+
+
+# The report of a mailing as a workbook, on the disk of the service.
+
+PREFIX: Final = "rep"
+"""The beginning of a report's id. Its files stand beside the uploads and go with them after a
+day."""
+
+
+async def write_report(
+    mailings: MailingService, report_id: str, mailing: Mailing, words: Mapping[str, str]
+) -> Path:
+    """Write the report of a mailing as XLSX; where it is.
+
+    Args:
+        words: what it says in place of the English words.
+
+    Raises:
+        Overloaded, StorageFailed: it cannot be written now.
+    """
+    uploads = mailings.uploads
+    cells, out = (uploads.beside(report_id, kind) for kind in ("cells", "xlsx"))
+    await uploads.work(partial(cells.parent.mkdir, mode=0o700, exist_ok=True))
+    heading = report_heading(mailing.columns, words)
+    await uploads.work(partial(_append, cells, [heading]))
+    after: int | None = 0
+    while after is not None:
+        part = await mailings.report(mailing.id, after)
+        lines = [report_cells(row, part.columns, words) for row in part.rows]
+        await uploads.work(partial(_append, cells, lines))
+        after = part.after
+    await mailings.write_report(cells, out, mailing.organization_id)
+    await uploads.work(cells.unlink)
+    return out
+
+
+def _append(path: Path, lines: Sequence[Sequence[ReportCell]]) -> None:
+    with open(path, "a", encoding="utf-8", opener=private) as file:
+        for line in lines:
+            texts = ["" if each is None else str(each) for each in line]
+            file.write(json.dumps(texts, ensure_ascii=False) + "\n")

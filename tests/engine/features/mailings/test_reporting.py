@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from risala.engine.features.mailings.records import MailingRow, RowState
-from risala.engine.features.mailings.rules.reporting import (
+from risala.engine.features.mailings.rules import (
     HEADINGS,
     WORDS,
     report_cells,

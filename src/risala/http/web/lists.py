@@ -8,10 +8,11 @@ the form to type it anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum, auto
 from typing import Final
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
@@ -21,7 +22,6 @@ from risala.engine.model.errors import Invalid
 from risala.http.web.formats import Formats
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_, Words
-from risala.http.web.lists.pager import is_seq
 from risala.http.web.page_request import PageRequest
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -197,3 +197,58 @@ def number_filter(plan: NumberingPlan, text: str, *, whole: str) -> dict[str, st
         return {whole: plan.read(text)}
     except ValueError:
         return {"contains" if plan.digits_of(text) is None else "digits": text}
+
+
+# Lists by key-set: newer and older from the current place, without page numbers or a total; and
+# the filters of a list, which are in its address.
+
+_SEQ_DIGITS_MAX: Final = 18
+"""No entry has a number with more digits."""
+
+
+def is_seq(text: str) -> bool:
+    """Whether it can be the number of an entry, for lists with such cursors."""
+    return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Pager:
+    """The targets of the two buttons of a list; None: the end."""
+
+    newer: str | None
+    older: str | None
+
+
+def pager_of(
+    path: str, query: Mapping[str, str], *, newer: str | int | None, older: str | int | None
+) -> Pager:
+    """The pager of a list at ``path`` with the filters ``query``; cursors as in reads."""
+    kept = {name: value for name, value in query.items() if name not in ("before", "after")}
+
+    def address(name: str, cursor: str | int | None) -> str | None:
+        return None if cursor is None else f"{path}?{urlencode({**kept, name: cursor})}"
+
+    return Pager(newer=address("after", newer), older=address("before", older))
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that holds, and the address without it."""
+
+    label: Markup
+    without: str
+
+
+def chips(
+    labels: Mapping[str, Markup], kept: Mapping[str, str], at: Callable[..., str], page: str
+) -> list[Chip]:
+    """A chip for each label.
+
+    Args:
+        labels: the label of each filter, by its name in the address.
+        kept: the filters of the address, without the place in the list.
+    """
+    return [
+        Chip(label, at(page, **{each: text for each, text in kept.items() if each != name}))
+        for name, label in labels.items()
+    ]

@@ -1,4 +1,6 @@
-"""Files over the control socket: ``POST /uploads?organization=org_…&name=people.csv``.
+"""Files and streams over the control socket.
+
+Files: ``POST /uploads?organization=org_…&name=people.csv``.
 
 The body is the file as it is. It is stored while it comes in, and the answer has the id by which
 ``mailing.create`` and others name it: ``{"upload": "upl_…"}``.
@@ -15,14 +17,15 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.errors import Invalid
-from risala.http.common.base import JsonApp
+from risala.engine.model.following import What
+from risala.http.common.base import JsonApp, View
 from risala.http.common.problems import plain
 from risala.http.common.respond import json_bytes, json_response
-from risala.http.server.peer import uid_of
+from risala.http.control.streams import Streams
+from risala.http.server.connection import uid_of
 
 if TYPE_CHECKING:
     from risala.engine.gateway.gateway import Gateway
-
 
 PATH: Final = "/uploads"
 TIMEOUT_S: Final = 60.0
@@ -47,3 +50,29 @@ def add_uploads(app: JsonApp, gateway: Gateway) -> None:
         raise plain(408)
 
     app.route_to(PATH, upload, body_bytes_max=FILE_BYTES_MAX + _SLACK_BYTES)
+
+
+# The streams of :mod:`risala.http.control.streams` over the control socket, for the operator.
+#
+# ``GET /tail/life``, ``/tail/events``, ``/tail/all``; ``?organization=org_…`` for one alone, a
+# header ``Last-Event-ID`` to go on from there.
+
+_PATHS: Final = {
+    "/tail/life": What.LIFE,
+    "/tail/events": What.EVENTS,
+    "/tail/all": What.LIFE | What.EVENTS,
+}
+
+
+def add_tail(app: JsonApp, streams: Streams) -> None:
+    """Serve the streams of any organization."""
+    for path, what in _PATHS.items():
+        app.route_to(path, _tail(streams, what), method="GET")
+
+
+def _tail(streams: Streams, what: What) -> View:
+    async def tail() -> TrioResponse:
+        organization_id = request.args.get("organization")
+        return streams.response(what, organization_id, request.headers.get("Last-Event-ID"))
+
+    return tail

@@ -1,10 +1,17 @@
-"""The target of a request: its allowed forms, and the one spelling of a path (contract §2)."""
+"""What every part of HTTP knows of a request: its target, its id, the words in its state.
+
+The target has few allowed forms, and each path has one spelling (contract §2).
+"""
 
 from __future__ import annotations
 
 import re
+from contextvars import ContextVar
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
+
+from risala.engine.model.clock import SystemClock
+from risala.engine.model.ids import IdSource
 
 _SAFE: Final = "/!$&'()*+,;=:@-._~"
 """Characters that RFC 3986 §3.3 allows unescaped in a path; only this spelling is accepted."""
@@ -46,3 +53,24 @@ def is_plain_path(path: bytes) -> bool:
     if any(each.partition(b";")[0] in (b".", b"..") for each in path.split(b"/")):
         return False
     return quote(unquote_to_bytes(path), safe=_SAFE).encode() == path
+
+
+# The id of each request: in its answer, in the body of an error, in our log.
+
+_IDS: Final = IdSource(SystemClock())
+REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("risala_request_id", default=None)
+"""The id of the request that is being answered; it is in each line that is logged on its behalf."""
+
+
+def new_request_id() -> str:
+    # The client's own x-request-id is ignored: it would let strangers write our log.
+    return _IDS.new("req")
+
+
+# Words by which the server and the apps behind it understand each other, in a request's state.
+
+IN_PLACE: Final = "in_place"
+"""A key of a request's state. If present, the app may answer in the task that calls it, and call
+``receive`` only when it wants the body: the server then requests it from the client (``100
+Continue``), and notices itself when the client goes away. If missing, as on any other server, a
+task of the app must listen meanwhile."""

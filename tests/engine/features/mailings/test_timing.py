@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.features.mailings.rules.timing import (
+from risala.engine.features.mailings.rules import (
     next_midnight,
     opens_at,
     pace_of,
