@@ -1,4 +1,4 @@
-"""Make a release: ``make release VERSION=1.0.0`` (CONTRIBUTING.md says how).
+"""Make a release: ``make release VERSION=1.0.0`` (docs/how-to/make-a-release.md says how).
 
 It makes a commit with the version, the changelog and the promises, builds what people install, and
 then tags the commit. Nothing is pushed. After a failure the same command goes on where it ended.

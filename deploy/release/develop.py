@@ -1,4 +1,4 @@
-"""After a release: ``make develop VERSION=1.2.0`` (CONTRIBUTING.md says when).
+"""After a release: ``make develop VERSION=1.2.0`` (docs/how-to/make-a-release.md says when).
 
 From its commit on the source says that it becomes that version and is not it yet: ``1.2.0.dev0``.
 """
