@@ -31,8 +31,7 @@ def test_make_docs_and_this_test_build_alike():
 ARABIC = '<div dir="rtl">\n\n# صفحة\n\n[English](../page.md) · **العربية**\n\nنص\n\n</div>\n'
 
 
-@pytest.fixture
-def small(tmp_path):
+def write_small(tmp_path: Path) -> Path:
     """A documentation of two pages, one of them in each language, with nothing wrong."""
     (tmp_path / "docs").mkdir()
     shutil.copy(ROOT / "docs/conf.py", tmp_path / "docs")
@@ -51,22 +50,29 @@ def small(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
-def test_a_site_fetches_nothing(small, tmp_path):
-    """The theme's own files are the same, however many pages there are; `make docs`, which CI runs,
-    builds all of them without a warning."""
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """What is made of it, with a link to elsewhere."""
+    small = write_small(tmp_path_factory.mktemp("small"))
     with (small / "docs/page.md").open("a", encoding="utf-8") as page:
         page.write("\n[Their site](https://www.standardwebhooks.com)\n")
-    done = build(small, tmp_path / "out")
+    done = build(small, small / "out")
     assert (done.returncode, done.stderr) == (0, "")
-    for page in (tmp_path / "out").rglob("*.html"):
+    return small / "out"
+
+
+@pytest.mark.slow
+def test_a_site_fetches_nothing(site):
+    """The theme's own files are the same, however many pages there are; `make docs`, which CI runs,
+    builds all of them without a warning."""
+    for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
         loaded = re.findall(r"<(?:script|link|img|iframe)\b[^>]*", text)
         assert [tag for tag in loaded if re.search(r'(?:src|href)="(?:https?:)?//', tag)] == []
-    for style in (tmp_path / "out").rglob("*.css"):
+    for style in site.rglob("*.css"):
         text = style.read_text("utf-8")
         assert re.findall(r"""(?:@import|url\()\s*["']?(?:https?:)?//""", text) == [], style
-    outside = (tmp_path / "out/external-links.txt").read_text("utf-8")
+    outside = (site / "external-links.txt").read_text("utf-8")
     assert "https://www.standardwebhooks.com" in outside
 
 
@@ -77,14 +83,12 @@ def test_no_page_loads_anything_from_elsewhere():
 
 
 @pytest.mark.slow
-def test_a_page_in_a_list_is_in_the_tree(small, tmp_path):
-    done = build(small, tmp_path / "out")
-    assert (done.returncode, done.stderr) == (0, "")
-    index = (tmp_path / "out/docs/index.html").read_text("utf-8")
+def test_a_page_in_a_list_is_in_the_tree(site):
+    index = (site / "docs/index.html").read_text("utf-8")
     assert re.search(r'caption-text">Learn<.*toctree-l1"><a [^>]*href="page.html"', index, re.S)
     assert "fr/page.html" not in index, "the tree is that of one language"
-    check_french((tmp_path / "out/docs/fr/page.html").read_text("utf-8"))
-    check_arabic((tmp_path / "out/docs/ar/page.html").read_text("utf-8"))
+    check_french((site / "docs/fr/page.html").read_text("utf-8"))
+    check_arabic((site / "docs/ar/page.html").read_text("utf-8"))
 
 
 def check_french(page: str) -> None:
@@ -109,7 +113,8 @@ def check_arabic(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_each_fault_of_a_page_is_an_error(small, tmp_path):
+def test_each_fault_of_a_page_is_an_error(tmp_path):
+    small = write_small(tmp_path)
     (small / "docs/orphan.md").write_text(
         "# Alone\n\n[a](gone.md) [b](page.md#gone) [c](#gone)\n\n```notalanguage\nx\n```\n"
     )

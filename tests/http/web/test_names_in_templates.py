@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -164,10 +165,14 @@ def leaves(node: nodes.Node, called: set[str]) -> Iterator[nodes.Node]:
             yield from leaves(each, called)
 
 
-def found() -> Iterator[tuple[str, str]]:
-    for each in TEMPLATES:
-        for expression in bare_names(each.read_text(encoding="utf-8")):
-            yield str(each.relative_to(ROOT)), expression
+@cache
+def found() -> Sequence[tuple[str, str]]:
+    """Each template's bare names; to read all templates takes a second."""
+    return [
+        (str(each.relative_to(ROOT)), expression)
+        for each in TEMPLATES
+        for expression in bare_names(each.read_text(encoding="utf-8"))
+    ]
 
 
 def test_marks_hold_a_name_apart_in_a_title():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -74,10 +75,18 @@ def _texts(node: ast.expr, tree: ast.Module, module: str) -> list[str]:
     return [text for value in told if (text := _text(value)) is not None]
 
 
-def conflicts() -> Iterator[tuple[str, list[str], str]]:
+@cache
+def conflicts() -> Sequence[tuple[str, list[str], str]]:
     """Each place that refuses, its sentences, and its expression."""
+    return [*_conflicts()]
+
+
+def _conflicts() -> Iterator[tuple[str, list[str], str]]:
     for path in sorted(ENGINE.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
+        source = path.read_text("utf-8")
+        if "Conflict" not in source:  # to parse the whole engine takes a second
+            continue
+        tree = ast.parse(source)
         for node in ast.walk(tree):
             match node:
                 case ast.Call(func=ast.Name(id="Conflict"), args=[first, *_]):
