@@ -157,6 +157,6 @@ def _watched(
 async def _handled(services: Services, operation: Operation[A, R], call: Call[A]) -> R:
     """What the operation returns; a change does not wait long for the second machine."""
     work = partial(operation.handler, call)
-    if operation.works_without_standby or not operation.writes(call.given):
+    if operation.works_without_standby or not operation.writes(call.arguments):
         return await work()
     return await services.recorder.answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))

@@ -69,7 +69,7 @@ class Call(Generic[A]):
     services: Services
     caller: Caller
     action: str
-    given: A
+    arguments: A
     approval: Confirming | None = None
     """The request of another operator that this call confirms."""
 
@@ -103,7 +103,7 @@ class Call(Generic[A]):
             organization_id=organization_id,
             details={**(details or {}), **({} if self.approval is None else self.approval.details)},
             always=always,
-            version=getattr(self.given, "version", None),
+            version=getattr(self.arguments, "version", None),
             approval_id=None if self.approval is None else self.approval.id,
             alone=None if self.approval is None else self.approval.alone,
         )
@@ -130,7 +130,7 @@ class Call(Generic[A]):
         if not self.caller.is_member:
             await self.note(by)
             return
-        looks, look = self.services.looks, (self.caller, self.action, self.given)
+        looks, look = self.services.looks, (self.caller, self.action, self.arguments)
         if not looks.stands(look, by.at):
             await self.note(by)
             looks.note(look, by.at)

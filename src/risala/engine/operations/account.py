@@ -97,7 +97,7 @@ async def _show(call: Call[NoArguments]) -> AccountStory:
 
 @OPERATIONS(account.SET, **_USER)
 async def _set(call: Call[SetAccount]) -> VersionedUser:
-    arguments, own, me = call.given, call.services.people.account, _me(call)
+    arguments, own, me = call.arguments, call.services.people.account, _me(call)
     by = call.audit(AuditImage.USER, me)
     user = await own.change(me, arguments.name, arguments.language, by)
     return versioned(user, own.version(me))
@@ -110,7 +110,7 @@ async def _devices(call: Call[NoArguments]) -> Devices:
 
 @OPERATIONS(account.SIGN_OUT, **_USER)
 async def _sign_out(call: Call[SignOut]) -> Ended:
-    arguments, me = call.given, _me(call)
+    arguments, me = call.arguments, _me(call)
     own = call.services.people.account
     return Ended(
         await own.sign_out(me, arguments.session_id, arguments.but, call.audit(subject=me))
@@ -119,14 +119,14 @@ async def _sign_out(call: Call[SignOut]) -> Ended:
 
 @OPERATIONS(account.CHANGE_EMAIL, **_USER, fresh=True)
 async def _change_email(call: Call[ChangeEmail]) -> PendingAddress:
-    me, email = _me(call), call.given.email
+    me, email = _me(call), call.arguments.email
     by = call.audit(AuditImage.USER, me, details={"asked": email})
     return pending_address(await call.services.people.account.change_email(me, email, by))
 
 
 @OPERATIONS(account.CONFIRM_EMAIL, **_USER)
 async def _confirm_email(call: Call[ConfirmEmail]) -> AddressAnswer:
-    arguments, me = call.given, _me(call)
+    arguments, me = call.arguments, _me(call)
     if arguments.old_code is None and arguments.new_code is None:
         raise Invalid("new_code", "missing", "Type the code of at least one of the two mails.")
     by = call.audit(AuditImage.USER, me)
@@ -139,14 +139,14 @@ async def _confirm_email(call: Call[ConfirmEmail]) -> AddressAnswer:
 
 @OPERATIONS(account.ACCEPT, **_INVITATION)
 async def _accept(call: Call[OfInvitation]) -> ReachableOrganization:
-    invitation_id = call.given.invitation_id
+    invitation_id = call.arguments.invitation_id
     by = call.audit(AuditImage.INVITATION, invitation_id)
     return await call.services.people.memberships.accept(_me(call), invitation_id, by)
 
 
 @OPERATIONS(account.DECLINE, **_INVITATION)
 async def _decline(call: Call[OfInvitation]) -> Nothing:
-    invitation_id = call.given.invitation_id
+    invitation_id = call.arguments.invitation_id
     by = call.audit(AuditImage.INVITATION, invitation_id)
     await call.services.people.memberships.decline(_me(call), invitation_id, by)
     return Nothing()
@@ -154,7 +154,7 @@ async def _decline(call: Call[OfInvitation]) -> Nothing:
 
 @OPERATIONS(account.LEAVE, roles=USERS, changes=MemberView)
 async def _leave(call: Call[OfOrganization]) -> Nothing:
-    organization_id, me = call.given.organization_id, _me(call)
+    organization_id, me = call.arguments.organization_id, _me(call)
     by = call.audit(AuditImage.MEMBER, me, organization_id=organization_id)
     await call.services.people.memberships.leave(organization_id, me, by)
     return Nothing()
@@ -170,7 +170,7 @@ async def _delete(call: Call[NoArguments]) -> Nothing:
 @OPERATIONS(organizations.FOUND, roles=USERS, changes=Organization)
 async def _found(call: Call[OwnOrganization]) -> Organization:
     by = call.audit(AuditImage.ORGANIZATION)
-    return await call.services.people.memberships.found(_me(call), call.given.name, by)
+    return await call.services.people.memberships.found(_me(call), call.arguments.name, by)
 
 
 # -- members of an organization, and invitations
@@ -226,7 +226,7 @@ _INVITED: Final[dict[str, Any]] = {
 
 @OPERATIONS(members.LIST, roles=VIEWERS, operators=STAFF, owner=owners.named)
 async def _list_members(call: Call[OfOrganization]) -> Members:
-    organization_id = call.given.organization_id
+    organization_id = call.arguments.organization_id
     memberships = call.services.people.memberships
     listed = tuple(memberships.members(organization_id))
     if call.caller.is_member and call.caller.role is not Role.OWNER:
@@ -236,7 +236,7 @@ async def _list_members(call: Call[OfOrganization]) -> Members:
 
 @OPERATIONS(members.INVITE, **_INVITED, fresh=True)
 async def _invite(call: Call[Invite]) -> Invitation:
-    arguments = call.given
+    arguments = call.arguments
     return await call.services.people.memberships.invite(
         arguments.organization_id,
         arguments.email,
@@ -249,7 +249,7 @@ async def _invite(call: Call[Invite]) -> Invitation:
 
 @OPERATIONS(members.UNINVITE, **_INVITED)
 async def _uninvite(call: Call[Uninvite]) -> Nothing:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(
         AuditImage.INVITATION, arguments.invitation_id, organization_id=arguments.organization_id
     )
@@ -261,7 +261,7 @@ async def _uninvite(call: Call[Uninvite]) -> Nothing:
 
 @OPERATIONS(members.SET_ROLE, roles=OWNERS, **_MEMBER, fresh=True)
 async def _set_role(call: Call[SetRole]) -> MemberView:
-    arguments, organization_id = call.given, call.given.organization_id
+    arguments, organization_id = call.arguments, call.arguments.organization_id
     by = call.audit(AuditImage.MEMBER, arguments.user_id, organization_id=organization_id)
     return await call.services.people.memberships.set_role(
         organization_id, arguments.user_id, arguments.role, _actor(call), by
@@ -270,7 +270,7 @@ async def _set_role(call: Call[SetRole]) -> MemberView:
 
 @OPERATIONS(members.REMOVE, roles=OWNERS, **_MEMBER, fresh=True)
 async def _remove(call: Call[OfMember]) -> MemberView:
-    arguments, organization_id = call.given, call.given.organization_id
+    arguments, organization_id = call.arguments, call.arguments.organization_id
     by = call.audit(AuditImage.MEMBER, arguments.user_id, organization_id=organization_id)
     return await call.services.people.memberships.remove(
         organization_id, arguments.user_id, _actor(call), by
@@ -279,7 +279,7 @@ async def _remove(call: Call[OfMember]) -> MemberView:
 
 @OPERATIONS(members.ADD, roles=OPERATORS, **_MEMBER, fresh=True)
 async def _add(call: Call[Invite]) -> MemberView:
-    arguments = call.given
+    arguments = call.arguments
     memberships = call.services.people.memberships
     by = call.audit(AuditImage.MEMBER, organization_id=arguments.organization_id)
     return await memberships.add(arguments.organization_id, arguments.email, arguments.role, by)

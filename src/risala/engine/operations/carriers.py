@@ -120,7 +120,7 @@ def _one(call: Call[Any], name: str) -> Carrier:
 
 @OPERATIONS(state.SHOW, roles=OPERATORS, operators=READERS, wire=_wire)
 async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
-    name, stored = call.given.carrier, call.services.repositories
+    name, stored = call.arguments.carrier, call.services.repositories
     listed = _one(call, name)
     # Raw receipts may have numbers of phones.
     count = LATEST_MAX if call.caller.operator_role in SUPPORT else 0
@@ -147,7 +147,7 @@ async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
 
 @OPERATIONS(state.ASK, roles=OPERATORS, operators=SUPPORT, changes=CarrierAnswer)
 async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
-    question, delivery = call.given, call.services.delivery
+    question, delivery = call.arguments, call.services.delivery
     arguments = question.arguments or ()
     delivery.refuse_ask(question.carrier, question.command, arguments)
     # The entry leaves out the command's arguments: one may be a voucher's number or a PIN. It is
@@ -160,7 +160,7 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
 
 
 async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
-    delivery, name = call.services.delivery, call.given.carrier
+    delivery, name = call.services.delivery, call.arguments.carrier
     if _one(call, name).gate == Gate.LEAVING:
         raise Conflict(f"{name} is being removed: it finishes its current messages, then stops.")
     by = call.audit(subject=name, details={"gate": gate.value}, always=True)
@@ -194,7 +194,7 @@ async def _drain(call: Call[OfCarrier]) -> Carriers:
 
 @OPERATIONS(state.RECONNECT, operators=SUPPORT, **_CHANGE)
 async def _reconnect(call: Call[OfCarrier]) -> Carriers:
-    delivery, name = call.services.delivery, call.given.carrier
+    delivery, name = call.services.delivery, call.arguments.carrier
     _one(call, name)
     if not delivery.running:
         raise Conflict("The service is not running, so no carrier is connected.")
@@ -206,7 +206,7 @@ async def _reconnect(call: Call[OfCarrier]) -> Carriers:
 
 @OPERATIONS(state.OVERRIDE, **_CHANGE)
 async def _override(call: Call[OverrideCarrier]) -> Carriers:
-    arguments, name = call.given, call.given.carrier
+    arguments, name = call.arguments, call.arguments.carrier
     _one(call, name)
     if arguments.rate_per_s is None and arguments.weight is None:
         raise Invalid("rate_per_s", "missing", "Give `rate_per_s`, `weight`, or both.")
@@ -220,7 +220,7 @@ async def _override(call: Call[OverrideCarrier]) -> Carriers:
 
 @OPERATIONS(state.END_OVERRIDE, **_CHANGE)
 async def _end_override(call: Call[EndOverride]) -> Carriers:
-    arguments, name = call.given, call.given.carrier
+    arguments, name = call.arguments, call.arguments.carrier
     if arguments.field not in (None, "rate_per_s", "weight"):
         text = "`field` must be rate_per_s or weight."
         raise Invalid("field", "invalid_field", text)
@@ -257,7 +257,7 @@ async def _preview(call: Call[NoArguments]) -> SettingsPreview:
 @OPERATIONS(rereading.APPLY, roles=OPERATORS, changes=SettingsPreview)
 async def _apply(call: Call[ApplySettings]) -> SettingsPreview:
     settings = call.services.delivery.rereading
-    prepared = settings.prepare(call.given.hash)
+    prepared = settings.prepare(call.arguments.hash)
     preview = prepared.preview
     if preview.carriers or preview.settings:
         # The audit entry comes first, because the change is not in the database.
@@ -320,7 +320,7 @@ class ListReceipts(Arguments):
 
 @OPERATIONS(routes.TEST, roles=OPERATORS, operators=READERS)
 async def _test_route(call: Call[TestRoute]) -> RouteAnswer:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     segments = arguments.segments or 1
     if not 1 <= segments <= SEGMENTS_MAX:
         raise Invalid("segments", "invalid_number", f"`segments` is from 1 to {SEGMENTS_MAX}.")
@@ -335,7 +335,7 @@ SEGMENTS_MAX: Final = 255
 
 def _customer(call: Call[TestRoute]) -> tuple[RouteOrganization | None, RouteSender | None]:
     """The effect of the organization and of its requested sender."""
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     drafts, details = services.intake.drafts, {"asked": arguments.sender}
     numeric = drafts.numeric_of(arguments.to)
     instead = (
@@ -365,7 +365,7 @@ async def _unserved(call: Call[NoArguments]) -> UnservedNumbers:
 
 @OPERATIONS(routes.TRAFFIC, roles=OPERATORS, operators=SUPPORT)
 async def _traffic(call: Call[LookAtTraffic]) -> Traffic:
-    arguments = call.given
+    arguments = call.arguments
     count = max(1, min(arguments.limit or TRAFFIC_USUAL, TRAFFIC_MAX))
     lines = call.services.delivery.traffic(arguments.carrier, arguments.after or 0, count)
     return Traffic(tuple(lines))
@@ -373,7 +373,7 @@ async def _traffic(call: Call[LookAtTraffic]) -> Traffic:
 
 @OPERATIONS(stored.UNMATCHED, roles=OPERATORS, operators=SUPPORT)
 async def _receipts(call: Call[ListReceipts]) -> UnmatchedReceipts:
-    arguments = call.given
+    arguments = call.arguments
     limit = max(1, min(arguments.limit or RECEIPTS_USUAL, RECEIPTS_MAX))
     receipts = call.services.repositories.carriers.unmatched(
         limit + 1, carrier=arguments.carrier, before=arguments.before

@@ -126,13 +126,13 @@ _CHANGED: Final[dict[str, Any]] = {
 
 @OPERATIONS(countries.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> ReachedCountries:
-    organization = call.services.accounts.fresh_organization(call.given.organization_id)
+    organization = call.services.accounts.fresh_organization(call.arguments.organization_id)
     return _reached(call, call.services.repositories.organizations.opened(organization.id))
 
 
 @OPERATIONS(countries.OPEN, operators=FINANCE, **_CHANGED)
 async def _open(call: Call[OfCountry]) -> ReachedCountries:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     organization = services.accounts.organization(arguments.organization_id)
     stored, plan = services.repositories.organizations, services.settings.plan
     (country,) = (each for each in plan.countries if each.code == arguments.country)
@@ -150,7 +150,7 @@ async def _open(call: Call[OfCountry]) -> ReachedCountries:
 
 @OPERATIONS(countries.CLOSE, operators=FINANCE, **_CHANGED)
 async def _close(call: Call[OfCountry]) -> ReachedCountries:
-    arguments, stored = call.given, call.services.repositories.organizations
+    arguments, stored = call.arguments, call.services.repositories.organizations
     organization_id = call.services.accounts.organization(arguments.organization_id).id
     by = call.audit(AuditImage.COUNTRIES, organization_id)
     opened = await stored.close_country(by, organization_id, arguments.country, arguments.uses)
@@ -159,7 +159,7 @@ async def _close(call: Call[OfCountry]) -> ReachedCountries:
 
 def _weigh(call: Call[Any]) -> Weight:
     """The weight of another price abroad: the organization's own one as it is now."""
-    arguments = call.given
+    arguments = call.arguments
     opened = call.services.repositories.organizations.opened(arguments.organization_id)
     own = {each.prefix: each.price for each in opened.prices}
     return Weight(None, {"price": own.get(arguments.prefix)})
@@ -167,7 +167,7 @@ def _weigh(call: Call[Any]) -> Weight:
 
 @OPERATIONS(countries.SET_PRICE, four_eyes=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
 async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
-    arguments, stored = call.given, call.services.repositories.organizations
+    arguments, stored = call.arguments, call.services.repositories.organizations
     organization_id = call.services.accounts.organization(arguments.organization_id).id
     by = call.audit(AuditImage.COUNTRIES, organization_id)
     opened = await stored.set_price(by, organization_id, arguments.prefix, arguments.price)
@@ -176,7 +176,7 @@ async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
 
 @OPERATIONS(countries.DROP_PRICE, four_eyes=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
 async def _drop_price(call: Call[OfPrefix]) -> ReachedCountries:
-    arguments, stored = call.given, call.services.repositories.organizations
+    arguments, stored = call.arguments, call.services.repositories.organizations
     organization_id = call.services.accounts.organization(arguments.organization_id).id
     by = call.audit(AuditImage.COUNTRIES, organization_id)
     return _reached(call, await stored.drop_price(by, organization_id, arguments.prefix))

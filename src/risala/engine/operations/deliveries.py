@@ -92,7 +92,7 @@ OPERATIONS: Final = Operations()
 
 @OPERATIONS(webhooks.DELIVERIES, operators=SUPPORT, **LOOK)
 async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
-    arguments, stored, endpoint_id = call.given, call.services.repositories, meant(call)
+    arguments, stored, endpoint_id = call.arguments, call.services.repositories, meant(call)
     stored.endpoints.endpoint(endpoint_id)
     limit = limit_of(arguments.limit)
     before, after = (
@@ -122,7 +122,7 @@ def _as_sent(endpoints: EndpointRepository, delivery: WebhookDelivery, body: str
 @OPERATIONS(webhooks.DELIVERY, operators=SUPPORT, **LOOK)
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     stored = call.services.repositories
-    named = (meant(call), call.given.event_id)
+    named = (meant(call), call.arguments.event_id)
     delivery, attempts = stored.deliveries.delivery(*named), stored.deliveries.attempts(*named)
     body = stored.deliveries.body(delivery.event_id)
     if body is not None:
@@ -143,7 +143,7 @@ async def _test(call: Call[OfEndpoint]) -> TestOwed:
 @OPERATIONS(webhooks.REPLAY, operators=SUPPORT, **CHANGE)
 async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     services, now_ms = call.services, call.now_ms
-    endpoint_id, event_id = meant(call), call.given.event_id
+    endpoint_id, event_id = meant(call), call.arguments.event_id
     by = call.audit(AuditImage.ENDPOINT, endpoint_id, details={"event": event_id})
     delivery = await services.repositories.deliveries.replay(by, endpoint_id, event_id, now_ms)
     services.delivery.hint_webhook(endpoint_id)
@@ -156,9 +156,9 @@ async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
 
     ``total`` comes with the first answer only: counting is a walk through the index.
     """
-    services, now_ms, since_ms = call.services, call.now_ms, call.given.since
+    services, now_ms, since_ms = call.services, call.now_ms, call.arguments.since
     deliveries = services.repositories.deliveries
-    endpoint_id, until_ms = meant(call), call.given.until
+    endpoint_id, until_ms = meant(call), call.arguments.until
     total: int | None = None
     if until_ms is None:
         until_ms = now_ms

@@ -153,7 +153,7 @@ _RECIPIENT: Final[dict[str, Any]] = {
 
 @OPERATIONS(inbound.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named, shows_texts=True)
 async def _list(call: Call[ListReceived]) -> ReceivedMessages:
-    arguments = call.given
+    arguments = call.arguments
     sender = (
         None
         if arguments.sender is None
@@ -197,7 +197,7 @@ async def _routes(call: Call[NoArguments]) -> Routes:
 
 @OPERATIONS(inbound.ROUTE, roles=OPERATORS, owner=owners.named, changes=InboundRoute)
 async def _route(call: Call[AddRoute]) -> InboundRoute:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     services.accounts.fresh_organization(arguments.organization_id)
     route_id = services.ids.new("inr")
     new = InboundRoute(
@@ -210,7 +210,7 @@ async def _route(call: Call[AddRoute]) -> InboundRoute:
 
 @OPERATIONS(inbound.UNROUTE, roles=OPERATORS, changes=InboundRoute)
 async def _unroute(call: Call[OfRoute]) -> InboundRoute:
-    route_id = call.given.route_id
+    route_id = call.arguments.route_id
     by = call.audit(AuditImage.ROUTE, route_id)
     return await call.services.repositories.inbound.remove_route(by, route_id)
 
@@ -226,7 +226,7 @@ async def _unroute(call: Call[OfRoute]) -> InboundRoute:
 async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     """The numbers that opted out of an organization's messages, after changing whether opt-outs
     apply."""
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     organization_id, stored = arguments.organization_id, services.repositories.inbound
     services.accounts.fresh_organization(organization_id)
     if arguments.heeds is not None:
@@ -253,7 +253,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
 
 @OPERATIONS(inbound.OPT_OUT, operators=SUPPORT, **_RECIPIENT)
 async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
-    organization_id, number = call.given.organization_id, call.given.number
+    organization_id, number = call.arguments.organization_id, call.arguments.number
     call.services.accounts.fresh_organization(organization_id)
     who, now_ms = call.caller.who, call.now_ms
     by = call.audit(subject=masked(number), organization_id=organization_id)
@@ -263,8 +263,8 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
 
 @OPERATIONS(inbound.OPT_IN, operators=SUPPORT, **_RECIPIENT)
 async def _opt_in(call: Call[OfRecipient]) -> Recipient:
-    organization_id = call.given.organization_id
-    number = _at_home(call.given.number, call.services.settings.plan)
+    organization_id = call.arguments.organization_id
+    number = _at_home(call.arguments.number, call.services.settings.plan)
     by = call.audit(subject=masked(number), organization_id=organization_id)
     if not await call.services.repositories.inbound.opt_in(by, organization_id, number):
         raise NotFound(f"{number} has not opted out of that organization's messages.")

@@ -128,7 +128,7 @@ _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_key, "cha
 
 @OPERATIONS(keys.CREATE, roles=DEVELOPERS, owner=owners.named, changes=ApiKey, fresh=True)
 async def _create(call: Call[CreateKey]) -> CreatedKey:
-    arguments = call.given
+    arguments = call.arguments
     return await call.services.accounts.create_key(
         arguments.organization_id,
         arguments.type,
@@ -140,31 +140,31 @@ async def _create(call: Call[CreateKey]) -> CreatedKey:
 
 @OPERATIONS(keys.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> Keys:
-    accounts, organization_id = call.services.accounts, call.given.organization_id
+    accounts, organization_id = call.services.accounts, call.arguments.organization_id
     keys = accounts.list_keys(organization_id)
     return Keys(tuple(keys), accounts.age_days(organization_id))
 
 
 @OPERATIONS(keys.SHOW, roles=VIEWERS, operators=READERS, owner=owners.of_key, versioned_by="key_id")
 async def _show(call: Call[OfKey]) -> ApiKey:
-    return call.services.accounts.key(call.given.key_id)
+    return call.services.accounts.key(call.arguments.key_id)
 
 
 @OPERATIONS(keys.PLACES, roles=VIEWERS, operators=READERS, owner=owners.of_key)
 async def _found_at(call: Call[OfKey]) -> KeyPlaces:
-    return KeyPlaces(tuple(call.services.accounts.places_of(call.given.key_id)))
+    return KeyPlaces(tuple(call.services.accounts.places_of(call.arguments.key_id)))
 
 
 @OPERATIONS(keys.SET, versioned_by="key_id", **_ONE)
 async def _set(call: Call[SetKey]) -> ApiKey:
-    accounts, key_id = call.services.accounts, call.given.key_id
-    await accounts.change_key(key_id, call.given.given_of(ApiKey), by=_signed(call))
+    accounts, key_id = call.services.accounts, call.arguments.key_id
+    await accounts.change_key(key_id, call.arguments.given_of(ApiKey), by=_signed(call))
     return accounts.key(key_id)
 
 
 @OPERATIONS(keys.ROTATE, **_ONE, fresh=True)
 async def _rotate(call: Call[RotateKey]) -> CreatedKey:
-    arguments = call.given
+    arguments = call.arguments
     return await call.services.accounts.rotate_key(
         arguments.key_id, arguments.overlap_s, by=_signed(call)
     )
@@ -172,25 +172,25 @@ async def _rotate(call: Call[RotateKey]) -> CreatedKey:
 
 @OPERATIONS(keys.END_OLD, **_ONE)
 async def _end_old(call: Call[OfKey]) -> ApiKey:
-    return await call.services.accounts.end_old_value(call.given.key_id, by=_signed(call))
+    return await call.services.accounts.end_old_value(call.arguments.key_id, by=_signed(call))
 
 
 @OPERATIONS(keys.ENABLE, operators=SUPPORT, **_ONE)
 async def _enable(call: Call[OfKey]) -> ApiKey:
-    accounts, key_id = call.services.accounts, call.given.key_id
+    accounts, key_id = call.services.accounts, call.arguments.key_id
     return await accounts.set_key_enabled(key_id, enabled=True, by=_signed(call))
 
 
 @OPERATIONS(keys.DISABLE, operators=SUPPORT, **_ONE)
 async def _disable(call: Call[OfKey]) -> ApiKey:
-    accounts, key_id = call.services.accounts, call.given.key_id
+    accounts, key_id = call.services.accounts, call.arguments.key_id
     return await accounts.set_key_enabled(key_id, enabled=False, by=_signed(call))
 
 
 @OPERATIONS(keys.DELETE, **_ONE)
 async def _delete(call: Call[OfKey]) -> ApiKey:
-    return await call.services.accounts.delete_key(call.given.key_id, by=_signed(call))
+    return await call.services.accounts.delete_key(call.arguments.key_id, by=_signed(call))
 
 
 def _signed(call: Call[Any]) -> AuditEntry:
-    return call.audit(AuditImage.KEY, call.given.key_id)
+    return call.audit(AuditImage.KEY, call.arguments.key_id)

@@ -110,7 +110,7 @@ class ExportMessages(ListMessages):
 
 
 def _wanted(call: Call[Any]) -> MessageFilter:
-    arguments: ListMessages = call.given
+    arguments: ListMessages = call.arguments
     return MessageFilter(
         arguments.organization_id,
         arguments.mode,
@@ -145,7 +145,7 @@ _OF_ORGANIZATION: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.nam
 
 @OPERATIONS(message_lists.LIST, operators=SUPPORT, shows_texts=True, **_OF_ORGANIZATION)
 async def _list(call: Call[ListMessages]) -> ListPage:
-    arguments = call.given
+    arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
     message_filter = _wanted(call)
     limit = limit_of(arguments.limit)
@@ -172,7 +172,7 @@ def _placed(message: Listed, whole: CutMessage | None) -> Listed:
 
 @OPERATIONS(message_lists.NEWER, operators=SUPPORT, **_OF_ORGANIZATION)
 async def _newer(call: Call[CountNewer]) -> NewerCount:
-    arguments = call.given
+    arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
     lists = call.services.repositories.message_lists
     newer = lists.count_newer(_wanted(call), arguments.after, NEWER_MAX + 1)
@@ -181,7 +181,7 @@ async def _newer(call: Call[CountNewer]) -> NewerCount:
 
 @OPERATIONS(message_lists.EXPORT, operators=SUPPORT, shows_texts=True, **_OF_ORGANIZATION)
 async def _export(call: Call[ExportMessages]) -> ExportPart:
-    arguments, lists = call.given, call.services.repositories.message_lists
+    arguments, lists = call.arguments, call.services.repositories.message_lists
     call.services.accounts.organization(arguments.organization_id)
     line = await line_of(call, arguments.export, _said(arguments), arguments.organization_id)
     page = lists.page(_wanted(call), before=arguments.before, limit=EXPORT_PART)
@@ -233,7 +233,7 @@ class FindMessages(Arguments):
 
 @OPERATIONS(message_lists.FIND, roles=OPERATORS, operators=SUPPORT, shows_texts=True)
 async def _find(call: Call[FindMessages]) -> FoundPage:
-    arguments = call.given
+    arguments = call.arguments
     every_detail = {
         "to": None if arguments.to is None else masked(arguments.to),
         # They may be just the digits that the trail leaves out.

@@ -202,7 +202,7 @@ _OF_MESSAGE: Final[dict[str, Any]] = {**_CHANGES, "owner": owners.of_message}
 
 @OPERATIONS(messages.SEND, wire=_accepted_wire, owner=owners.named, **_CHANGES)
 async def _send(call: Call[Send]) -> AcceptedMessage:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     if arguments.send_at is not None and arguments.send_at > call.now_ms + AHEAD_MAX_S * 1000:
         sentence = f"A message can be scheduled at most {AHEAD_MAX_S // 86_400} days ahead."
         raise Invalid("send_at", "too_late", sentence)
@@ -228,7 +228,7 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
 
 @OPERATIONS(messages.SHOW, operators=SUPPORT, wire=_story_wire, shows_texts=True, **_LOOKS)
 async def _message_show(call: Call[OfMessage]) -> MessageStory:
-    message_id = call.given.message_id
+    message_id = call.arguments.message_id
     view, entries = overview.message(call.services, message_id)
     has_text, hides = view.body is not None, call.hides_texts
     cut = call.services.repositories.message_lists.cut_message(message_id)
@@ -243,7 +243,7 @@ async def _message_show(call: Call[OfMessage]) -> MessageStory:
 
 @OPERATIONS(messages.ESTIMATE, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     organization = services.accounts.organization(arguments.organization_id)
     if arguments.app_hash is None and arguments.origin is None:
         text = as_sent(arguments.body, smart=organization.smart_encoding)
@@ -277,13 +277,13 @@ def _code_text(settings: VerifySettings, arguments: EstimateMessage) -> str:
 
 @OPERATIONS(messages.EVENTS, operators=SUPPORT, **_LOOKS)
 async def _message_events(call: Call[OfMessage]) -> EventsAbout:
-    view, _ = overview.message(call.services, call.given.message_id)
+    view, _ = overview.message(call.services, call.arguments.message_id)
     return EventsAbout(call.services.repositories.events.about(view))
 
 
 @OPERATIONS(messages.CANCEL, operators=SUPPORT, wire=_message_wire, **_OF_MESSAGE)
 async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
-    message_id = call.given.message_id
+    message_id = call.arguments.message_id
     await call.services.recorder.cancel(message_id, by=call.audit(AuditImage.MESSAGE, message_id))
     view, _ = overview.message(call.services, message_id)
     return ShownMessage(view)
@@ -291,7 +291,7 @@ async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
 
 @OPERATIONS(messages.ERASE, **_OF_MESSAGE)
 async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
-    message_id, text_only = call.given.message_id, bool(call.given.text_only)
+    message_id, text_only = call.arguments.message_id, bool(call.arguments.text_only)
     by = call.audit(AuditImage.MESSAGE, message_id, details={"textOnly": text_only}, always=True)
     await call.services.repositories.messages.erase(by, message_id, text_only=text_only)
     return ErasedMessage(message_id)
@@ -311,7 +311,7 @@ class ReadBody(OfMessage):
     messages.BODY, roles=OPERATORS, operators=SUPPORT, owner=owners.of_message, shows_texts=True
 )
 async def _message_body(call: Call[ReadBody]) -> MessageBody:
-    arguments = call.given
+    arguments = call.arguments
     message = call.services.repositories.messages.find(arguments.message_id)
     if message is None:
         raise NotFound(f"There is no message {arguments.message_id}.")

@@ -116,14 +116,14 @@ _ENTERED: Final[dict[str, Any]] = {
 
 def _weigh(call: Call[Any]) -> Weight:
     """What a top-up or an adjustment counts against what one operator does alone in a day."""
-    return Weight(abs(call.given.amount))
+    return Weight(abs(call.arguments.amount))
 
 
 @OPERATIONS(
     ledger.TOP_UP, four_eyes=_weigh, operators=FINANCE, tops_up=True, fresh=True, **_ENTERED
 )
 async def _topup(call: Call[TakePayment]) -> LedgerEntry:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     refuse_if_nobody_pays(services)
     reference = _western(arguments.reference or services.ids.new("pay"))
     by = call.audit(
@@ -158,7 +158,7 @@ def _western(reference: str) -> str:
     ledger.ADJUST, four_eyes=_weigh, operators=FINANCE, allows_deleted=True, fresh=True, **_ENTERED
 )
 async def _adjust(call: Call[Correct]) -> LedgerEntry:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     refuse_if_nobody_pays(services)
     reference = services.ids.new("adj")
     by = call.audit(
@@ -179,7 +179,7 @@ async def _adjust(call: Call[Correct]) -> LedgerEntry:
 @OPERATIONS(ledger.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[ListEntries]) -> LedgerPage:
     """The newest entries first."""
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     organization = services.accounts.fresh_organization(arguments.organization_id)
     limit = max(1, min(arguments.limit or ENTRIES_USUAL, ENTRIES_MAX))
     kinds = _BY_HAND if arguments.by_hand else arguments.kinds
@@ -260,7 +260,7 @@ def _payer_now(services: Services) -> Payer:
 
 @OPERATIONS(payer.SET, roles=OPERATORS, operators=FINANCE, changes=Payer, fresh=True)
 async def _payer_set(call: Call[SetPayer]) -> Payer:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     intake, there = services.intake, _there(services)
     parts = intake.payer.parts_per_day
     if arguments.self_parts_per_day is not None:

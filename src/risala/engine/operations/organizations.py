@@ -104,7 +104,7 @@ _ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": Organization}
 
 def _weigh_new(call: Call[CreateOrganization]) -> Weight | None:
     """An organization with a price of its own."""
-    return None if call.given.price_per_segment is None else Weight(None)
+    return None if call.arguments.price_per_segment is None else Weight(None)
 
 
 @OPERATIONS(
@@ -115,7 +115,7 @@ def _weigh_new(call: Call[CreateOrganization]) -> Weight | None:
     changes=Organization,
 )
 async def _org_create(call: Call[CreateOrganization]) -> Organization:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     return await services.accounts.create_organization(
         arguments.name,
         services.settings.service.currency,
@@ -126,7 +126,7 @@ async def _org_create(call: Call[CreateOrganization]) -> Organization:
 
 def _weigh(call: Call[SetOrganization]) -> Weight | None:
     """The weight of another price: the price as it is now."""
-    arguments = call.given
+    arguments = call.arguments
     if "price_per_segment" not in arguments.model_fields_set:
         return None
     now = call.services.accounts.fresh_organization(arguments.organization_id).price_per_segment
@@ -135,7 +135,7 @@ def _weigh(call: Call[SetOrganization]) -> Weight | None:
 
 @OPERATIONS(organizations.FIND, roles=OPERATORS, operators=READERS)
 async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
-    name = call.given.name
+    name = call.arguments.name
     organization_ids = [
         each.id
         for each in call.services.accounts.list_organizations()
@@ -147,7 +147,7 @@ async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
 
 
 async def _set_status(call: Call[OfOrganization], status: str) -> Organization:
-    services, organization_id = call.services, call.given.organization_id
+    services, organization_id = call.services, call.arguments.organization_id
     by = call.audit(AuditImage.ORGANIZATION, organization_id)
     organization = await services.accounts.set_status(organization_id, status, by=by)
     await services.delivery.reload_organization(organization_id)
@@ -158,7 +158,7 @@ async def _set_status(call: Call[OfOrganization], status: str) -> Organization:
 
 @OPERATIONS(organizations.DELETION, roles=OWNERS, owner=owners.named, operators=READERS)
 async def _org_deletion(call: Call[OfOrganization]) -> OrganizationEnd:
-    return call.services.repositories.organizations.of_deletion(call.given.organization_id)
+    return call.services.repositories.organizations.of_deletion(call.arguments.organization_id)
 
 
 @OPERATIONS(organizations.SUSPEND, roles=OPERATORS, operators=SUPPORT, **_ONE)
@@ -182,7 +182,7 @@ async def _org_resume(call: Call[OfOrganization]) -> Organization:
     fresh=True,
 )
 async def _org_set(call: Call[SetOrganization]) -> Organization:
-    arguments = call.given
+    arguments = call.arguments
     changes = arguments.given_of(Organization)
     if "spend_cap" in arguments.model_fields_set:
         changes["operator_spend_cap"] = arguments.spend_cap
@@ -246,7 +246,7 @@ def _listed(call: Call[Any], organization: Organization) -> ListedOrganization:
 
 @OPERATIONS(organizations.LIST, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _org_list(call: Call[ListOrganizations]) -> OrganizationPage:
-    arguments = call.given
+    arguments = call.arguments
     limit = limit_of(arguments.limit)
     page = call.services.repositories.organizations.page(
         OrganizationFilter(arguments.search, arguments.status),
@@ -266,7 +266,7 @@ async def _org_list(call: Call[ListOrganizations]) -> OrganizationPage:
 )
 async def _org_show(call: Call[OfOrganization]) -> Organization:
     services = call.services
-    organization = services.accounts.fresh_organization(call.given.organization_id)
+    organization = services.accounts.fresh_organization(call.arguments.organization_id)
     if call.caller.is_member:
         return organization
     general = GeneralLimits(

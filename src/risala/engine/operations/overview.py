@@ -58,7 +58,7 @@ _OWN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
 
 @OPERATIONS(figures.OVERVIEW, operators=READERS, **_OWN)
 async def _overview(call: Call[ShowOverview]) -> Overview:
-    arguments, stored = call.given, call.services.repositories.figures
+    arguments, stored = call.arguments, call.services.repositories.figures
     mine, mode = arguments.organization_id, arguments.mode
     zone = call.services.accounts.organization(mine).time_zone
     until_ms = min(arguments.until, arguments.since + DAYS_MAX * _DAY_MS)
@@ -91,8 +91,8 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
 
 @OPERATIONS(figures.STEPS, operators=READERS, **_OWN)
 async def _steps(call: Call[OfOrganization]) -> FirstSteps:
-    call.services.accounts.organization(call.given.organization_id)
-    return call.services.repositories.figures.first_steps(call.given.organization_id)
+    call.services.accounts.organization(call.arguments.organization_id)
+    return call.services.repositories.figures.first_steps(call.arguments.organization_id)
 
 
 @OPERATIONS(WAITING, roles=OPERATORS, operators=READERS)
@@ -136,7 +136,7 @@ def _count(arguments: ShowService) -> int:
 
 @OPERATIONS(OVERVIEW, roles=OPERATORS, operators=READERS)
 async def _show_service(call: Call[ShowService]) -> ServiceOverview:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     now_ms, counts = call.now_ms, services.recorder.minutes
     # Up to the end of the current minute or hour.
     now = now_ms // MINUTE_MS + 1

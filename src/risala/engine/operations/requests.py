@@ -90,7 +90,7 @@ _SEEN: Final[dict[str, Any]] = {
 
 @OPERATIONS(log.LIST, operators=SUPPORT, **_SEEN)
 async def _list(call: Call[ListRequests]) -> ListedRequests:
-    arguments, requests = call.given, call.services.requests
+    arguments, requests = call.arguments, call.services.requests
     if arguments.organization_id is not None:
         call.services.accounts.organization(arguments.organization_id)
     least, most = arguments.status or (0, 999)
@@ -123,7 +123,7 @@ def _is_new(request_id: str, now_ms: int) -> bool:
 
 @OPERATIONS(log.SHOW, operators=SUPPORT, **_SEEN)
 async def _show(call: Call[ShowRequest]) -> ShownRequest:
-    arguments = call.given
+    arguments = call.arguments
     request = await call.services.requests.one(arguments.request_id)
     if request is None or arguments.organization_id not in (None, request.organization_id):
         raise NotFound(_UNWRITTEN if _is_new(arguments.request_id, call.now_ms) else _UNKNOWN)

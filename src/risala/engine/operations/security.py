@@ -63,7 +63,7 @@ async def _show(call: Call[NoArguments]) -> Security:
 
 @OPERATIONS(security.LOCK, roles=OPERATORS, fresh=True, changes=ConsoleLock)
 async def _lock(call: Call[LockConsole]) -> ConsoleLock:
-    address = call.given.address
+    address = call.arguments.address
     by = call.audit(details={"address": address})
     stored = call.services.repositories.sign_in
     return await stored.lock_console(by, address, call.caller.who, call.now_ms)
@@ -89,7 +89,7 @@ class RotateServerKey(Arguments):
 
 @OPERATIONS(server_key.ROTATE, roles=OPERATORS, changes=RotatedServerKey, fresh=True)
 async def _rotate_server_key(call: Call[RotateServerKey]) -> RotatedServerKey:
-    keys, at_once = call.services.server_keys, bool(call.given.at_once)
+    keys, at_once = call.services.server_keys, bool(call.arguments.at_once)
     keys.refuse_rotation()
     await call.note(call.audit(subject=SERVER_KEY, details={"atOnce": at_once}, always=True))
     try:
@@ -146,7 +146,7 @@ async def _import(call: Call[ImportSealingKey]) -> Resealed:
     keys = call.services.sealing
     keys.refuse_change()
     try:
-        ring = parsed(call.given.text, "The text")
+        ring = parsed(call.arguments.text, "The text")
     except StorageUnusable as error:
         raise Invalid("text", "invalid_key", str(error)) from error
     details = {"keys": " ".join(each.id for each in ring.keys)}
@@ -166,7 +166,7 @@ async def _rotate_sealing_key(call: Call[RotateSealingKey]) -> Resealed:
 
 
 async def _rotate_alone(call: Call[RotateSealingKey]) -> Resealed:
-    keys, forgets = call.services.sealing, bool(call.given.forget_old)
+    keys, forgets = call.services.sealing, bool(call.arguments.forget_old)
     if forgets and await call.services.repositories.sealed.lost():
         raise Conflict(
             "Some secrets cannot be opened now. Bring their key back or make them anew, before"

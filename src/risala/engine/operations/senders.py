@@ -111,7 +111,7 @@ _DECIDED: Final[dict[str, Any]] = {
     senders.REQUEST, roles=DEVELOPERS, operators=SUPPORT, owner=owners.named, changes=Sender
 )
 async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
-    arguments = call.given
+    arguments = call.arguments
     sender = await call.services.senders.request(
         arguments.organization_id,
         arguments.name,
@@ -125,13 +125,13 @@ async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
     senders.LIST, roles=VIEWERS, operators=READERS, owner=owners.named, reads_all_organizations=True
 )
 async def _sender_list(call: Call[OfMaybeOrganization]) -> MarkedSenders:
-    senders = call.services.senders.list(call.given.organization_id)
+    senders = call.services.senders.list(call.arguments.organization_id)
     return MarkedSenders(_marked(call, *senders))
 
 
 @OPERATIONS(senders.VOLUME, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
-    organization_id, judge = call.given.organization_id, call.services.senders
+    organization_id, judge = call.arguments.organization_id, call.services.senders
     call.services.accounts.organization(organization_id)
     daily, weekly = (judge.volume(organization_id, hours) for hours in (DAY_HOURS, WEEK_HOURS))
     approved = [each.name for each in judge.list(organization_id) if each.status == "approved"]
@@ -146,7 +146,7 @@ async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
 
 @OPERATIONS(senders.CHECK, roles=DEVELOPERS, operators=READERS, owner=owners.named)
 async def _sender_check(call: Call[CheckSender]) -> CheckedName:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     services.accounts.organization(arguments.organization_id)
     fault, marks = services.senders.foresee(arguments.organization_id, arguments.name)
     return CheckedName(fault, tuple(marks))
@@ -154,7 +154,7 @@ async def _sender_check(call: Call[CheckSender]) -> CheckedName:
 
 @OPERATIONS(senders.FIND, roles=OPERATORS, operators=READERS)
 async def _sender_find(call: Call[FindSender]) -> FoundSender:
-    folded = fold_sender(call.given.name)
+    folded = fold_sender(call.arguments.name)
     sender_ids = [
         each.id for each in call.services.senders.list(None) if fold_sender(each.name) == folded
     ]
@@ -163,28 +163,30 @@ async def _sender_find(call: Call[FindSender]) -> FoundSender:
 
 def _weigh(call: Call[OfSender]) -> Weight:
     """A sender's approval; the request as it is now."""
-    sender = call.services.repositories.senders.sender(call.given.sender_id)
+    sender = call.services.repositories.senders.sender(call.arguments.sender_id)
     return Weight(None, {"name": sender.name, "status": sender.status, "cleared": sender.cleared})
 
 
 @OPERATIONS(senders.CLEAR, four_eyes=_weigh, operators=SUPPORT, **_DECIDED)
 async def _sender_clear(call: Call[OfSender]) -> MarkedSender:
-    by = call.audit(AuditImage.SENDER, call.given.sender_id)
-    sender = await call.services.senders.clear(call.given.sender_id, waive=False, by=by)
+    by = call.audit(AuditImage.SENDER, call.arguments.sender_id)
+    sender = await call.services.senders.clear(call.arguments.sender_id, waive=False, by=by)
     return _marked(call, sender)[0]
 
 
 @OPERATIONS(senders.WAIVE, four_eyes=_weigh, operators=SUPPORT, **_DECIDED)
 async def _sender_waive(call: Call[OfSender]) -> MarkedSender:
-    by = call.audit(AuditImage.SENDER, call.given.sender_id)
-    sender = await call.services.senders.clear(call.given.sender_id, waive=True, by=by)
+    by = call.audit(AuditImage.SENDER, call.arguments.sender_id)
+    sender = await call.services.senders.clear(call.arguments.sender_id, waive=True, by=by)
     return _marked(call, sender)[0]
 
 
 @OPERATIONS(senders.DENY, operators=SUPPORT, **_DECIDED)
 async def _sender_deny(call: Call[DenySender]) -> MarkedSender:
-    by = call.audit(AuditImage.SENDER, call.given.sender_id)
-    sender = await call.services.senders.deny(call.given.sender_id, call.given.reason, by=by)
+    by = call.audit(AuditImage.SENDER, call.arguments.sender_id)
+    sender = await call.services.senders.deny(
+        call.arguments.sender_id, call.arguments.reason, by=by
+    )
     return _marked(call, sender)[0]
 
 
@@ -219,7 +221,7 @@ class ListSenderRequests(Arguments):
 
 @OPERATIONS(REQUESTS, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _list_requests(call: Call[ListSenderRequests]) -> SenderRequestPage:
-    arguments, senders = call.given, call.services.repositories.senders
+    arguments, senders = call.arguments, call.services.repositories.senders
     limit = limit_of(arguments.limit)
     request_filter = SenderRequestFilter(arguments.status, arguments.search)
     if arguments.sender_id is not None:
@@ -257,7 +259,7 @@ def _cut(
     limit: int,
 ) -> SenderRequestPage:
     """The requested page of all waiting requests, given here in order."""
-    arguments = call.given
+    arguments = call.arguments
     first = 0
     if arguments.before is not None:
         first = sum(place <= arguments.before for place, *_ in places)

@@ -177,7 +177,7 @@ async def _list_plugins(call: Call[NoArguments]) -> PluginsReport:
 
 @OPERATIONS(plugins.ACT, roles=OPERATORS, changes=PageFormNoted)
 async def _act(call: Call[SendPageForm]) -> PageFormNoted:
-    arguments = call.given
+    arguments = call.arguments
     if arguments.page not in call.services.pages:
         raise NotFound(f"There is no page {arguments.page!r}.")
     # The entry leaves out the typed values: they may be secrets.

@@ -124,13 +124,13 @@ OPERATIONS: Final = Operations()
 
 @OPERATIONS(trail.LIST, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _list(call: Call[ListLines]) -> LinesPage:
-    arguments = call.given
+    arguments = call.arguments
     return _page(call, arguments, max(1, min(arguments.limit or LINES_USUAL, LINES_MAX)))
 
 
 @OPERATIONS(trail.EXPORT, roles=OPERATORS, shows_texts=True, fresh=True)
 async def _export(call: Call[ExportLines]) -> LinesPart:
-    arguments = call.given
+    arguments = call.arguments
     every_detail = {
         "organization": arguments.organization_id,
         "operation": arguments.operation,
@@ -153,7 +153,7 @@ async def _state(call: Call[NoArguments]) -> ChainState:
 
 @OPERATIONS(trail.CHAIN, roles=OPERATORS, operators=READERS, shows_texts=True)
 async def _chain(call: Call[ChainLines]) -> ChainPart:
-    arguments, stored = call.given, call.services.repositories.audit
+    arguments, stored = call.arguments, call.services.repositories.audit
     end = await line_of(call, arguments.export, {}, None)
     chained = [each for each in stored.chained(arguments.after or 0, EXPORT_PART) if each[0] <= end]
     last = chained[-1][0] if chained else end
@@ -178,7 +178,7 @@ class AuditBooks(Arguments):
 @OPERATIONS(AUDIT, roles=OPERATORS, operators=READERS)
 async def _audit(call: Call[AuditBooks]) -> AuditReport:
     try:
-        heads = list(heads_of(call.given.heads or ()))
+        heads = list(heads_of(call.arguments.heads or ()))
     except NoHead as error:
         raise Invalid("heads", "invalid_heads", str(error)) from error
     return await call.services.repositories.ledger.audit(heads)

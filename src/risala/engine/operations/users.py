@@ -134,7 +134,7 @@ _CHANGE: Final[dict[str, Any]] = {"roles": OPERATORS, "changes": VersionedUser}
 
 @OPERATIONS(users.CREATE, **_CHANGE, fresh=True)
 async def _create(call: Call[CreateUser]) -> VersionedUser:
-    arguments, people = call.given, call.services.people.users
+    arguments, people = call.arguments, call.services.people.users
     role = arguments.operator_role or (OperatorRole.ADMINISTRATOR if arguments.operator else None)
     if role is not None:
         _refuse_pages(call, "Making an operator")
@@ -150,7 +150,7 @@ async def _create(call: Call[CreateUser]) -> VersionedUser:
 
 @OPERATIONS(users.LIST, roles=OPERATORS, operators=STAFF)
 async def _list(call: Call[ListUsers]) -> UserPage:
-    arguments, people = call.given, call.services.people.users
+    arguments, people = call.arguments, call.services.people.users
     stored = call.services.repositories.users
     limit = PAGE_MAX if arguments.limit is None else max(1, min(arguments.limit, PAGE_MAX))
     user_filter = UserFilter(arguments.search, arguments.operator)
@@ -170,7 +170,7 @@ async def _list(call: Call[ListUsers]) -> UserPage:
 @OPERATIONS(users.SHOW, roles=OPERATORS, operators=STAFF)
 async def _show(call: Call[OfUser]) -> UserStory:
     people = call.services.people
-    user = people.users.find(call.given.email)
+    user = people.users.find(call.arguments.email)
     return UserStory(
         versioned(user, people.users.version(user.id)),
         tuple(people.memberships.organizations(user.id)),
@@ -182,7 +182,7 @@ async def _show(call: Call[OfUser]) -> UserStory:
 def _weigh(call: Call[SetUser]) -> Weight | None:
     """The weight of a change by a page, which may give an operator another role or address: who has
     two of them has four eyes."""
-    arguments = call.given
+    arguments = call.arguments
     user = call.services.people.users.find(arguments.email)
     is_access = arguments.operator_role is not None or arguments.new_email is not None
     is_by_page = call.caller.face in PAGES_OWN or call.approval is not None
@@ -194,7 +194,7 @@ def _weigh(call: Call[SetUser]) -> Weight | None:
 
 @OPERATIONS(users.SET, four_eyes=_weigh, fresh=True, **_CHANGE)
 async def _set(call: Call[SetUser]) -> VersionedUser:
-    arguments, people = call.given, call.services.people.users
+    arguments, people = call.arguments, call.services.people.users
     user = people.find(arguments.email)
     if arguments.operator is not None:
         _refuse_pages(call, "Making an operator")
@@ -214,8 +214,8 @@ async def _set(call: Call[SetUser]) -> VersionedUser:
 async def _link(call: Call[LinkFor]) -> MadeLink:
     _refuse_pages(call, "A link into somebody's account")
     people = call.services.people.users
-    user = people.find(call.given.email)
-    kind = SessionKind.OPERATOR if call.given.operator else SessionKind.CUSTOMER
+    user = people.find(call.arguments.email)
+    kind = SessionKind.OPERATOR if call.arguments.operator else SessionKind.CUSTOMER
     by = call.audit(AuditImage.USER, user.id, details={"link": kind.value})
     return await people.link(user, kind, by)
 
@@ -223,15 +223,15 @@ async def _link(call: Call[LinkFor]) -> MadeLink:
 @OPERATIONS(users.SESSIONS, roles=OPERATORS, operators=STAFF)
 async def _sessions(call: Call[OfUser]) -> UserSessions:
     people = call.services.people.users
-    user = people.find(call.given.email)
+    user = people.find(call.arguments.email)
     devices = map(user_device, call.services.people.account.devices(user.id))
     return UserSessions(versioned(user, people.version(user.id)), tuple(devices))
 
 
 @OPERATIONS(users.SIGN_OUT, operators=SUPPORT, **_CHANGE)
 async def _sign_out(call: Call[EndSessions]) -> Ended:
-    account, session_id = call.services.people.account, call.given.session_id
-    user = call.services.people.users.find(call.given.email)
+    account, session_id = call.services.people.account, call.arguments.session_id
+    user = call.services.people.users.find(call.arguments.email)
     details = {} if session_id is None else {"session": session_id}
     by = call.audit(AuditImage.USER, user.id, details=details)
     return Ended(await account.sign_out(user.id, session_id, None, by))
@@ -241,6 +241,6 @@ async def _sign_out(call: Call[EndSessions]) -> Ended:
 async def _delete(call: Call[OfUser]) -> EndedUser:
     """Delete a user who asks for it and can no longer sign in; the audit entry has no name."""
     people = call.services.people
-    user = people.users.find(call.given.email)
+    user = people.users.find(call.arguments.email)
     await people.ending.delete(user.id, call.audit(subject=user.id))
     return EndedUser(user.id)

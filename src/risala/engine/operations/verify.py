@@ -132,11 +132,11 @@ _CHANGE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": VerificationVi
 )
 async def _config(call: Call[Configure]) -> CodeConfiguration:
     """Show an organization's Verify configuration, after changing what was given."""
-    services, organization_id = call.services, call.given.organization_id
+    services, organization_id = call.services, call.arguments.organization_id
     services.accounts.fresh_organization(organization_id)
     current = services.repositories.verifications.settings(organization_id)
-    if call.given.changes:
-        current = parse_verify_settings({**current.model_dump(), **call.given.changes})
+    if call.arguments.changes:
+        current = parse_verify_settings({**current.model_dump(), **call.arguments.changes})
         _check_sender(services, organization_id, current)
         by = call.audit(
             AuditImage.VERIFY_SETTINGS, organization_id, organization_id=organization_id
@@ -208,7 +208,7 @@ def _principal(call: Call[Any], organization_id: str, mode: Mode) -> Principal:
 
 @OPERATIONS(SEND, wire=_sent_wire, owner=owners.named, **_CHANGE)
 async def _send(call: Call[SendCodeTo]) -> CodeSent:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     command = SendCode(
         to=arguments.to,
         locale=arguments.locale,
@@ -228,7 +228,7 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
 
 @OPERATIONS(CHECK, owner=owners.named, **_CHANGE)
 async def _check(call: Call[CheckCode]) -> JudgedCode:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(AuditImage.VERIFICATION, arguments.verification_id)
     row = call.services.repositories.verifications.find(arguments.verification_id)
     mode = Mode.LIVE if row is None else Mode(row.mode)
@@ -241,7 +241,7 @@ async def _check(call: Call[CheckCode]) -> JudgedCode:
 
 @OPERATIONS(GET, roles=VIEWERS, operators=SUPPORT, owner=owners.of_verification)
 async def _get(call: Call[OfVerification]) -> VerificationView:
-    services, verification_id = call.services, call.given.verification_id
+    services, verification_id = call.services, call.arguments.verification_id
     row = services.repositories.verifications.session(verification_id)
     if await settle_seen(services.sessions, services.recorder.clock, (row,)):
         row = services.repositories.verifications.session(verification_id)
@@ -250,7 +250,7 @@ async def _get(call: Call[OfVerification]) -> VerificationView:
 
 @OPERATIONS(CANCEL, operators=SUPPORT, owner=owners.of_verification, **_CHANGE)
 async def _cancel(call: Call[OfVerification]) -> VerificationView:
-    verification_id = call.given.verification_id
+    verification_id = call.arguments.verification_id
     by = call.audit(AuditImage.VERIFICATION, verification_id)
     await call.services.sessions.ask(Withdraw(verification_id, by))
     return await _get(call)
@@ -293,7 +293,7 @@ class SumSessions(OfOrganization):
 
 @OPERATIONS(LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named)
 async def _list_sessions(call: Call[ListSessions]) -> SessionPage:
-    arguments, now_ms = call.given, call.now_ms
+    arguments, now_ms = call.arguments, call.now_ms
     call.services.accounts.organization(arguments.organization_id)
     session_filter = SessionFilter(
         arguments.organization_id,
@@ -329,7 +329,7 @@ async def _session_page(
 
 @OPERATIONS(FIGURES, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _figures(call: Call[SumSessions]) -> Funnel:
-    arguments = call.given
+    arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
     figures = call.services.repositories.figures
     return figures.funnel(

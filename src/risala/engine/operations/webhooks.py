@@ -80,7 +80,7 @@ def meant(call: Call[Any]) -> str:
     Raises:
         NotFound: it does not exist, is another organization's, or is for other events.
     """
-    arguments: OfEndpoint = call.given
+    arguments: OfEndpoint = call.arguments
     if arguments.organization_id is not None or arguments.only_mode is not None:
         endpoint = call.services.repositories.endpoints.endpoint(arguments.endpoint_id)
         is_meant = endpoint.organization_id == (
@@ -204,7 +204,7 @@ CHANGE: Final[dict[str, Any]] = {
 
 @OPERATIONS(webhooks.CREATE, roles=DEVELOPERS, owner=owners.named, changes=Endpoint, fresh=True)
 async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
-    arguments = call.given
+    arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
     return await endpoints_of(call.services).create(
         arguments.organization_id,
@@ -216,7 +216,7 @@ async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
 
 @OPERATIONS(webhooks.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> EndpointList:
-    services, organization_id = call.services, call.given.organization_id
+    services, organization_id = call.services, call.arguments.organization_id
     services.accounts.organization(organization_id)
     return EndpointList(tuple(services.repositories.endpoints.of_organization(organization_id)))
 
@@ -250,7 +250,7 @@ async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     return ShownEndpoint(
-        await endpoints_of(call.services).update(endpoint_id, call.given.settings, by=by)
+        await endpoints_of(call.services).update(endpoint_id, call.arguments.settings, by=by)
     )
 
 
@@ -274,7 +274,7 @@ async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
 
 @OPERATIONS(webhooks.ROTATE, **CHANGE, fresh=True)
 async def _rotate(call: Call[RotateSecret]) -> EndpointWithSecret:
-    endpoint_id, at_once = meant(call), bool(call.given.at_once)
+    endpoint_id, at_once = meant(call), bool(call.arguments.at_once)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id, details={"atOnce": at_once})
     return await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
 

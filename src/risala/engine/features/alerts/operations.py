@@ -146,7 +146,7 @@ def _mute_view(mute: AlertMute) -> MuteView:
 
 @OPERATIONS(records.LIST, roles=OPERATORS, operators=READERS)
 async def _list(call: Call[ListAlerts]) -> AlertPage:
-    arguments, alerts = call.given, _alerts(call)
+    arguments, alerts = call.arguments, _alerts(call)
     limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
     kind = None if arguments.kind is None else arguments.kind.value
     before = None if arguments.before is None else _seq(ALERT, arguments.before)
@@ -159,7 +159,7 @@ async def _list(call: Call[ListAlerts]) -> AlertPage:
 
 @OPERATIONS(records.ACKNOWLEDGE, roles=OPERATORS, operators=SUPPORT, changes=AlertView)
 async def _acknowledge(call: Call[OfAlert]) -> AlertView:
-    seq, now_ms = _seq(ALERT, call.given.alert_id), call.now_ms
+    seq, now_ms = _seq(ALERT, call.arguments.alert_id), call.now_ms
     alerts, by = _alerts(call), call.audit(AuditImage.ALERT, _id(ALERT, seq))
     alert = await alerts.acknowledge(by, seq, call.caller.who, now_ms)
     return _view(alert, alerts.mutes(now_ms), now_ms)
@@ -167,7 +167,7 @@ async def _acknowledge(call: Call[OfAlert]) -> AlertView:
 
 @OPERATIONS(records.MUTE, roles=OPERATORS, operators=SUPPORT, changes=MuteView)
 async def _mute(call: Call[MuteAlerts]) -> MuteView:
-    arguments, now_ms = call.given, call.now_ms
+    arguments, now_ms = call.arguments, call.now_ms
     until = now_ms + arguments.minutes * MINUTE_MS
     details = {"kind": arguments.kind.value, "subject": arguments.subject, "until": iso(until)}
     by = call.audit(subject=arguments.kind.value, details=details, always=True)
@@ -179,6 +179,6 @@ async def _mute(call: Call[MuteAlerts]) -> MuteView:
 
 @OPERATIONS(records.UNMUTE, roles=OPERATORS, operators=SUPPORT, changes=MuteView)
 async def _unmute(call: Call[OfMute]) -> MuteView:
-    seq = _seq(MUTE, call.given.mute_id)
+    seq = _seq(MUTE, call.arguments.mute_id)
     by = call.audit(AuditImage.ALERT_MUTE, _id(MUTE, seq))
     return _mute_view(await _alerts(call).unmute(by, seq))

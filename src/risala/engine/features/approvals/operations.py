@@ -115,7 +115,7 @@ async def _list(call: Call[NoArguments]) -> Approvals:
 
 @OPERATIONS(CONFIRM, fresh=True, changes=Approval, **_OPERATORS)
 async def _confirm(call: Call[ConfirmApproval]) -> Approval:
-    decision, services, caller = call.given, call.services, call.caller
+    decision, services, caller = call.arguments, call.services, call.caller
     stored = _stored(call)
     async with _ONE_AT_A_TIME:
         approval = stored.approval(decision.approval_id)
@@ -137,7 +137,7 @@ def _refuse(
 ) -> None:
     if not operation.allows(call.caller):
         raise Forbidden(f"This is not for the role {call.caller.role_word!r}.")
-    alone = call.given.alone
+    alone = call.arguments.alone
     if alone is not None and call.caller.face not in AT_THE_MACHINE:
         raise Forbidden("Only at the machine can a request be confirmed without a second operator.")
     if alone is None and is_asker(call.caller, approval.asked_key, approval.asked_by):
@@ -146,7 +146,7 @@ def _refuse(
 
 @OPERATIONS(REFUSE, changes=Approval, **_OPERATORS)
 async def _refuse_one(call: Call[RefuseApproval]) -> Approval:
-    arguments, stored = call.given, _stored(call)
+    arguments, stored = call.arguments, _stored(call)
     approval = stored.approval(arguments.approval_id)
     shown = _shown(call, approval)
     if not shown.may_refuse and shown.state is ApprovalState.PENDING:

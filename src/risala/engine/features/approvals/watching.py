@@ -73,7 +73,7 @@ def _asked(
         operation.name,
         present,
         weight.amount,
-        operation.owner(call.services, call.given),
+        operation.owner(call.services, call.arguments),
         dict(weight.seen),
         call.caller.who,
         operator_key(call.caller),

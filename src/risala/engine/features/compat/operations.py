@@ -83,7 +83,7 @@ _CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": CompatCredent
 
 @OPERATIONS(records.CREATE, owner=owners.named, fresh=True, **_CHANGES)
 async def _create(call: Call[CreateCredential]) -> CreatedCredential:
-    arguments = call.given
+    arguments = call.arguments
     return await call.services.part(Credentials).create(
         **arguments.values_of(CompatCredential, besides=("username", "mode")),
         username=arguments.username,
@@ -96,13 +96,13 @@ async def _create(call: Call[CreateCredential]) -> CreatedCredential:
 
 @OPERATIONS(records.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> CompatCredentials:
-    credentials = call.services.part(Credentials).of_organization(call.given.organization_id)
+    credentials = call.services.part(Credentials).of_organization(call.arguments.organization_id)
     return CompatCredentials(tuple(credentials))
 
 
 @OPERATIONS(records.REVOKE, operators=SUPPORT, owner=of_credential, **_CHANGES)
 async def _revoke(call: Call[OfCredential]) -> CompatCredential:
-    credential_id = call.given.credential_id
+    credential_id = call.arguments.credential_id
     by = call.audit(AuditImage.CREDENTIAL, credential_id)
     return await call.services.part(Credentials).revoke(credential_id, by=by)
 
@@ -140,7 +140,7 @@ def _payer(services: Services, organization_id: str | None) -> str:
 
 @OPERATIONS(records.MAIL, roles=OPERATORS, operators=SUPPORT, changes=MessageView)
 async def _send(call: Call[SendMail]) -> MailedMessage:
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     if (reason := ignored(arguments.mail_from, is_automatic=arguments.automatic)) is not None:
         log.info("mail.ignored", reason=reason)
         return MailedMessage(None, reason)

@@ -105,13 +105,13 @@ async def _list(call: Call[NoArguments]) -> FactorList:
 
 @OPERATIONS(BEGIN_APP, **_MINE)
 async def _begin_app(call: Call[BeginApp]) -> AppSetUp:
-    begun = _factors(call).begin_app(_me(call), call.given.nonce)
+    begun = _factors(call).begin_app(_me(call), call.arguments.nonce)
     return AppSetUp(begun.nonce, begun.seed, begun.address)
 
 
 @OPERATIONS(ADD_APP, changes=FactorView, **_MINE)
 async def _add_app(call: Call[AddApp]) -> AddedFactor:
-    arguments, me = call.given, _me(call)
+    arguments, me = call.arguments, _me(call)
     by = call.audit(subject=me, details={"kind": "app", "name": arguments.name or ""})
     add = _factors(call).add_app
     return _added(
@@ -121,7 +121,7 @@ async def _add_app(call: Call[AddApp]) -> AddedFactor:
 
 @OPERATIONS(BEGIN_PASSKEY, **_MINE)
 async def _begin_passkey(call: Call[BeginPasskey]) -> PasskeySetUp:
-    arguments = call.given
+    arguments = call.arguments
     site = PasskeySite(arguments.host, arguments.origin)
     begin = _factors(call).begin_passkey
     return PasskeySetUp(begin(_me(call), site, arguments.cookie))
@@ -129,7 +129,7 @@ async def _begin_passkey(call: Call[BeginPasskey]) -> PasskeySetUp:
 
 @OPERATIONS(ADD_PASSKEY, changes=FactorView, **_MINE)
 async def _add_passkey(call: Call[AddPasskey]) -> AddedFactor:
-    arguments, me = call.given, _me(call)
+    arguments, me = call.arguments, _me(call)
     shown = ShownFactor(answer=arguments.answer, site=PasskeySite(arguments.host, arguments.origin))
     details = {"kind": "passkey", "name": arguments.name or "", "site": arguments.host}
     by = call.audit(subject=me, details=details)
@@ -144,7 +144,7 @@ def _added(factor: Factor, codes: tuple[str, ...]) -> AddedFactor:
 
 @OPERATIONS(REMOVE, changes=FactorView, **_MINE)
 async def _remove(call: Call[OfFactor]) -> FactorView:
-    me, factor_id = _me(call), call.given.factor_id
+    me, factor_id = _me(call), call.arguments.factor_id
     by = call.audit(subject=me, details={"factor": factor_id})
     return factor_view(await _factors(call).remove(me, factor_id, by))
 
@@ -167,7 +167,7 @@ def _weigh_reset(call: Call[ResetFor]) -> Weight | None:
 
 def _lost_by(call: Call[ResetFor]) -> User:
     """The user whose factors are to be reset; raises ``Conflict`` if that is the caller."""
-    user = call.services.people.users.find(call.given.email)
+    user = call.services.people.users.find(call.arguments.email)
     if user.id == call.caller.user_id:
         raise Conflict(NOT_OWN)
     return user

@@ -152,7 +152,7 @@ _LIST: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_list, "changes"
 
 @OPERATIONS(records.CREATE, changes=RecipientList, **_NEW)
 async def _create(call: Call[CreateList]) -> ListGrowth:
-    arguments = call.given
+    arguments = call.arguments
     if arguments.upload is not None and arguments.numbers is not None:
         raise _several()
     return await call.services.part(ListGrowing).create(
@@ -168,14 +168,14 @@ async def _create(call: Call[CreateList]) -> ListGrowth:
 
 @OPERATIONS(records.LIST, owner=owners.named, **_READ)
 async def _list(call: Call[OfOrganization]) -> RecipientLists:
-    organization_id = call.given.organization_id
+    organization_id = call.arguments.organization_id
     call.services.accounts.organization(organization_id)
     return RecipientLists(tuple(_stored(call).of_organization(organization_id)))
 
 
 @OPERATIONS(records.SHOW, owner=of_list, versioned_by="list_id", shows_texts=True, **_READ)
 async def _show(call: Call[ShowList]) -> ListPeople:
-    arguments = call.given
+    arguments = call.arguments
     part = part_of(call.services.settings.plan, arguments.digits)
     people_filter = PeopleFilter(arguments.number, part, arguments.contains)
     with few_numbers():
@@ -194,7 +194,7 @@ async def _show(call: Call[ShowList]) -> ListPeople:
 
 @OPERATIONS(records.ADD, **_LIST)
 async def _add(call: Call[AddPeople]) -> ListGrowth:
-    arguments, lists, by = call.given, call.services.part(ListGrowing), _signed(call)
+    arguments, lists, by = call.arguments, call.services.part(ListGrowing), _signed(call)
     if [arguments.upload, arguments.numbers, arguments.number].count(None) != 2:
         raise _several()
     if arguments.number is not None:
@@ -213,21 +213,21 @@ def _several() -> Invalid:
 
 @OPERATIONS(records.REMOVE, **_LIST)
 async def _remove(call: Call[RemovePerson]) -> RecipientList:
-    arguments = call.given
+    arguments = call.arguments
     by = _signed(call, number=masked(arguments.number))
     return await _stored(call).remove(by, arguments.list_id, arguments.number, call.now_ms)
 
 
 @OPERATIONS(records.SET, versioned_by="list_id", **_LIST)
 async def _set(call: Call[SetList]) -> RecipientList:
-    name = call.given.name
+    name = call.arguments.name
     values = {} if name is None else {"name": name, "changed_at": call.now_ms}
-    return await _stored(call).change(_signed(call), call.given.list_id, values)
+    return await _stored(call).change(_signed(call), call.arguments.list_id, values)
 
 
 @OPERATIONS(records.DELETE, **_LIST)
 async def _delete(call: Call[OfList]) -> RecipientList:
-    return await _stored(call).delete(_signed(call), call.given.list_id, call.now_ms)
+    return await _stored(call).delete(_signed(call), call.arguments.list_id, call.now_ms)
 
 
 def _stored(call: Call[Any]) -> RecipientListRepository:
@@ -235,7 +235,7 @@ def _stored(call: Call[Any]) -> RecipientListRepository:
 
 
 def _signed(call: Call[Any], **details: object) -> AuditEntry:
-    return call.audit(AuditImage.RECIPIENT_LIST, call.given.list_id, details=details)
+    return call.audit(AuditImage.RECIPIENT_LIST, call.arguments.list_id, details=details)
 
 
 # -- saved texts
@@ -295,7 +295,7 @@ _TEXT: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_saved_text, "ch
 
 @OPERATIONS(records.TEXT_CREATE, changes=SavedText, **_NEW)
 async def _create_text(call: Call[CreateText]) -> SavedText:
-    arguments = call.given
+    arguments = call.arguments
     new = SavedText(
         id=call.services.ids.new("txt"),
         organization_id=arguments.organization_id,
@@ -310,19 +310,19 @@ async def _create_text(call: Call[CreateText]) -> SavedText:
 
 @OPERATIONS(records.TEXT_LIST, owner=owners.named, **_READ)
 async def _list_texts(call: Call[OfOrganization]) -> SavedTexts:
-    organization_id = call.given.organization_id
+    organization_id = call.arguments.organization_id
     call.services.accounts.organization(organization_id)
     return SavedTexts(tuple(_texts(call).of_organization(organization_id)))
 
 
 @OPERATIONS(records.TEXT_SHOW, owner=of_saved_text, versioned_by="saved_text_id", **_READ)
 async def _show_text(call: Call[OfSavedText]) -> SavedText:
-    return _texts(call).saved_text(call.given.saved_text_id)
+    return _texts(call).saved_text(call.arguments.saved_text_id)
 
 
 @OPERATIONS(records.TEXT_SET, versioned_by="saved_text_id", **_TEXT)
 async def _set_text(call: Call[SetText]) -> SavedText:
-    arguments = call.given
+    arguments = call.arguments
     values = {
         name: value for name, value in arguments.given_of(SavedText).items() if value is not None
     }
@@ -331,7 +331,7 @@ async def _set_text(call: Call[SetText]) -> SavedText:
 
 @OPERATIONS(records.TEXT_DELETE, **_TEXT)
 async def _delete_text(call: Call[OfSavedText]) -> SavedText:
-    return await _texts(call).delete(_signed_text(call), call.given.saved_text_id)
+    return await _texts(call).delete(_signed_text(call), call.arguments.saved_text_id)
 
 
 def _texts(call: Call[Any]) -> SavedTextRepository:
@@ -339,4 +339,4 @@ def _texts(call: Call[Any]) -> SavedTextRepository:
 
 
 def _signed_text(call: Call[Any]) -> AuditEntry:
-    return call.audit(AuditImage.SAVED_TEXT, call.given.saved_text_id)
+    return call.audit(AuditImage.SAVED_TEXT, call.arguments.saved_text_id)

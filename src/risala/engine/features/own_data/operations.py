@@ -86,7 +86,7 @@ async def _run(call: Call[Forget]) -> Forgotten:
     """Do one unit of work; call it again with the answer's ``next`` until that is null."""
     kept = _retention(call.services)
     rules = retention.all_rules(call.services.settings.retention, kept)
-    place, after = call.given.place or 0, call.given.after or ""
+    place, after = call.arguments.place or 0, call.arguments.after or ""
     places = [(rule, walk) for rule in rules for walk in range(len(rule.walks))]
     if not 0 <= place < len(places) or not re.fullmatch(r"[0-9]{0,18}", after):
         raise Invalid("place", "invalid_place", "Take `place` and `after` from an answer.")
@@ -150,14 +150,14 @@ def _of_each_kind(days: RetentionDays, section: RetentionSection) -> tuple[Reten
 
 @OPERATIONS(records.KEPT_SHOW, versioned_by="organization_id", operators=READERS, **_NAMED)
 async def _show_days(call: Call[OfOrganization]) -> OrganizationRetention:
-    organization_id = call.given.organization_id
+    organization_id = call.arguments.organization_id
     call.services.accounts.fresh_organization(organization_id)
     return await _found(call, organization_id)
 
 
 @OPERATIONS(records.KEPT_SET, versioned_by="organization_id", changes=RetentionDays, **_NAMED)
 async def _set_days(call: Call[Choose]) -> OrganizationRetention:
-    arguments, organization_id = call.given, call.given.organization_id
+    arguments, organization_id = call.arguments, call.arguments.organization_id
     call.services.accounts.fresh_organization(organization_id)
     days = RetentionDays(arguments.texts_days, arguments.events_days, arguments.inbound_days)
     faults = [
@@ -235,7 +235,7 @@ def _owner_of_erasure(services: Services, arguments: OfErasure) -> str:
 
 @OPERATIONS(records.NUMBER_SHOW, operators=SUPPORT, **_NAMED)
 async def _show_number(call: Call[OfNumber]) -> NumberFigures:
-    organization_id, number = call.given.organization_id, call.given.number
+    organization_id, number = call.arguments.organization_id, call.arguments.number
     call.services.accounts.fresh_organization(organization_id)
     return _erasures(call.services).of_number(organization_id, number)
 
@@ -243,7 +243,7 @@ async def _show_number(call: Call[OfNumber]) -> NumberFigures:
 @OPERATIONS(records.NUMBER_FORGET, changes=ErasureProgress, **_NAMED)
 async def _forget(call: Call[OfNumber]) -> ErasureProgress:
     """Order the erasure. It is done in steps; ``erasure.show`` shows the progress."""
-    organization_id, number = call.given.organization_id, call.given.number
+    organization_id, number = call.arguments.organization_id, call.arguments.number
     services, now_ms = call.services, call.now_ms
     services.accounts.fresh_organization(organization_id)
     erasure_id, who = services.ids.new("del"), call.caller.who
@@ -255,7 +255,7 @@ async def _forget(call: Call[OfNumber]) -> ErasureProgress:
 
 @OPERATIONS(records.ERASURE_LIST, operators=READERS, **_NAMED)
 async def _list_erasures(call: Call[OfOrganization]) -> Erasures:
-    organization_id = call.given.organization_id
+    organization_id = call.arguments.organization_id
     call.services.accounts.fresh_organization(organization_id)
     erasures = _erasures(call.services).of_organization(organization_id, DELETIONS_SHOWN_MAX)
     return Erasures(tuple(progress_of(each) for each in erasures))
@@ -263,13 +263,13 @@ async def _list_erasures(call: Call[OfOrganization]) -> Erasures:
 
 @OPERATIONS(records.ERASURE_SHOW, roles=OWNERS, operators=READERS, owner=_owner_of_erasure)
 async def _show_erasure(call: Call[OfErasure]) -> ErasureProgress:
-    return progress_of(_erasures(call.services).find(call.given.erasure_id))
+    return progress_of(_erasures(call.services).find(call.arguments.erasure_id))
 
 
 @OPERATIONS(records.ERASURE_RUN, roles=OPERATORS)
 async def _run_erasure(call: Call[OfErasure]) -> WentOn:
     """Do one unit of work. A running service does the same by itself, and both may run at once."""
-    done = await go_on(call.services, call.given.erasure_id)
+    done = await go_on(call.services, call.arguments.erasure_id)
     return WentOn(progress_of(done.erasure), done.waits)
 
 
@@ -287,7 +287,7 @@ class Delete(OfOrganization):
 )
 async def _delete(call: Call[Delete]) -> ErasureProgress:
     """Keys, members and endpoints end at once; stored data is deleted afterwards, in steps."""
-    arguments, services = call.given, call.services
+    arguments, services = call.arguments, call.services
     organization_id = arguments.organization_id
     organization = services.accounts.fresh_organization(organization_id)
     if organization.status == DELETED:
@@ -344,7 +344,7 @@ _FILE: Final[dict[str, Any]] = {"roles": OWNERS, "owner": _owner_of_export}
 @OPERATIONS(records.EXPORT_REQUEST, changes=Export, fresh=True, **_NAMED)
 async def _request(call: Call[OfOrganization]) -> Export:
     """Have a file written; ``export.show`` shows the progress."""
-    organization_id, services, now_ms = call.given.organization_id, call.services, call.now_ms
+    organization_id, services, now_ms = call.arguments.organization_id, call.services, call.now_ms
     services.accounts.fresh_organization(organization_id)
     if not services.delivery.running:
         raise Conflict(
@@ -360,7 +360,7 @@ async def _request(call: Call[OfOrganization]) -> Export:
 
 @OPERATIONS(records.EXPORT_LIST, operators=READERS, **_NAMED)
 async def _list_exports(call: Call[OfOrganization]) -> Exports:
-    organization_id = call.given.organization_id
+    organization_id = call.arguments.organization_id
     call.services.accounts.fresh_organization(organization_id)
     exports = _exports(call.services).of_organization(organization_id, EXPORTS_SHOWN_MAX)
     return Exports(tuple(exports))
@@ -368,14 +368,14 @@ async def _list_exports(call: Call[OfOrganization]) -> Exports:
 
 @OPERATIONS(records.EXPORT_SHOW, operators=READERS, **_FILE)
 async def _show_export(call: Call[OfExport]) -> Export:
-    return _exports(call.services).find(call.given.export_id)
+    return _exports(call.services).find(call.arguments.export_id)
 
 
 @OPERATIONS(records.EXPORT_FETCH, shows_texts=True, fresh=True, **_FILE)
 async def _fetch(call: Call[OfExport]) -> Fetched:
     if call.hides_texts:
         raise Forbidden("The file holds messages' texts. Only owners may fetch it, on their pages.")
-    export = _exports(call.services).find(call.given.export_id)
+    export = _exports(call.services).find(call.arguments.export_id)
     over = export.expires_at is not None and export.expires_at <= call.now_ms
     if export.state is not ExportState.READY or over:
         raise NotFound("This file no longer exists.")
@@ -386,7 +386,7 @@ async def _fetch(call: Call[OfExport]) -> Fetched:
 
 @OPERATIONS(records.EXPORT_DELETE, changes=Export, **_FILE)
 async def _drop(call: Call[OfExport]) -> Export:
-    export_id, now_ms = call.given.export_id, call.now_ms
+    export_id, now_ms = call.arguments.export_id, call.now_ms
     export = _exports(call.services).find(export_id)
     by = call.audit(subject=export_id, organization_id=export.organization_id)
     dropped = await _exports(call.services).drop(by, export_id, now_ms)

@@ -161,7 +161,7 @@ def _actor(call: Call[Any]) -> str | None:
 
 
 def _signed(call: Call[Any]) -> AuditEntry:
-    organization_id = call.given.organization_id
+    organization_id = call.arguments.organization_id
     return call.audit(
         AuditImage.IDENTITY_PROVIDER, organization_id, organization_id=organization_id
     )
@@ -171,12 +171,12 @@ def _signed(call: Call[Any]) -> AuditEntry:
     SHOW, roles=OWNERS, operators=SUPPORT, owner=owners.named, versioned_by="organization_id"
 )
 async def _show(call: Call[OfOrganization]) -> ProviderState:
-    return _providers(call).state(call.given.organization_id)
+    return _providers(call).state(call.arguments.organization_id)
 
 
 @OPERATIONS(SET, roles=OWNERS, versioned_by="organization_id", **_ONE)
 async def _set(call: Call[SetProvider]) -> IdentityProvider:
-    arguments = call.given
+    arguments = call.arguments
     values = {
         name: value
         for name, value in arguments.given_of(IdentityProvider).items()
@@ -195,7 +195,7 @@ async def _set(call: Call[SetProvider]) -> IdentityProvider:
 @OPERATIONS(DELETE, roles=OWNERS, **_ONE)
 async def _delete(call: Call[OfOrganization]) -> IdentityProvider:
     delete = _providers(call).delete
-    return await delete(call.given.organization_id, _actor(call), _signed(call))
+    return await delete(call.arguments.organization_id, _actor(call), _signed(call))
 
 
 @OPERATIONS(LIST, roles=OPERATORS, operators=SUPPORT)
@@ -207,7 +207,7 @@ async def _list(call: Call[NoArguments]) -> IdentityProviders:
 async def _confirm(call: Call[ConfirmDomain]) -> IdentityProvider:
     """An operator says that a domain is the organization's; one whose letters are of several
     scripts only after a warning that shows them."""
-    arguments = call.given
+    arguments = call.arguments
     mixed = letters_by_script(arguments.domain)
     if mixed and not arguments.mixed_scripts:
         shown = ", ".join(f"{script}: \u2068{letters}\u2069" for script, letters in mixed.items())
@@ -222,6 +222,6 @@ async def _confirm(call: Call[ConfirmDomain]) -> IdentityProvider:
 
 @OPERATIONS(REFUSE, roles=OPERATORS, **_ONE)
 async def _refuse(call: Call[OfDomain]) -> IdentityProvider:
-    arguments = call.given
+    arguments = call.arguments
     refuse = _providers(call).refuse
     return await refuse(arguments.organization_id, arguments.domain, _signed(call))

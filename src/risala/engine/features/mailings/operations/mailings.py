@@ -109,7 +109,7 @@ class StartMailing(OfMailing):
 
 
 def _signed(call: Call[Any], **details: object) -> AuditEntry:
-    return call.audit(AuditImage.MAILING, call.given.mailing_id, details=details)
+    return call.audit(AuditImage.MAILING, call.arguments.mailing_id, details=details)
 
 
 class LookAtUpload(OfOrganization):
@@ -130,7 +130,7 @@ _NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "chan
 
 @OPERATIONS(mailings.COLUMNS, roles=DEVELOPERS, owner=owners.named)
 async def _columns(call: Call[LookAtUpload]) -> TableColumns:
-    arguments = call.given
+    arguments = call.arguments
     call.services.accounts.fresh_organization(arguments.organization_id)
     need_service(call, "The file cannot be read")
     return await call.services.part(mailing_service).columns(
@@ -140,7 +140,7 @@ async def _columns(call: Call[LookAtUpload]) -> TableColumns:
 
 @OPERATIONS(mailings.CREATE, **_NEW)
 async def _create(call: Call[CreateMailing]) -> Mailing:
-    arguments = call.given
+    arguments = call.arguments
     call.services.accounts.fresh_organization(arguments.organization_id)
     if sum(getattr(arguments, each) is not None for each in _SOURCES) != 1:
         sentence = "A mailing has one of `upload`, `list_id` and `numbers`."
@@ -163,7 +163,7 @@ async def _create(call: Call[CreateMailing]) -> Mailing:
 
 @OPERATIONS(mailings.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named)
 async def _list(call: Call[ListMailings]) -> Mailings:
-    arguments = call.given
+    arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
     page = call.services.part(mailing_service).page(
         arguments.organization_id, None if arguments.older is None else str(arguments.older)
@@ -173,7 +173,7 @@ async def _list(call: Call[ListMailings]) -> Mailings:
 
 @OPERATIONS(mailings.SHOW, operators=SUPPORT, versioned_by="mailing_id", **_LOOK)
 async def _show(call: Call[OfMailing]) -> MailingView:
-    view = await call.services.part(mailing_service).view(call.given.mailing_id)
+    view = await call.services.part(mailing_service).view(call.arguments.mailing_id)
     return replace(view, mailing=_shown(call, view.mailing))
 
 
@@ -184,7 +184,7 @@ def _shown(call: Call[Any], mailing: Mailing) -> Mailing:
 
 @OPERATIONS(mailings.SET, versioned_by="mailing_id", **_CHANGE)
 async def _set(call: Call[SetMailing]) -> Mailing:
-    arguments, mailing = call.given, meant(call)
+    arguments, mailing = call.arguments, meant(call)
     values = {
         name: value
         for name, value in arguments.given_of(Mailing).items()
@@ -207,7 +207,7 @@ async def _set(call: Call[SetMailing]) -> Mailing:
 @OPERATIONS(mailings.READ, **_CHANGE)
 async def _read(call: Call[ReadMailing]) -> Mailing:
     need_service(call, "The file cannot be read")
-    arguments = call.given
+    arguments = call.arguments
     return await call.services.part(mailing_service).read(
         arguments.mailing_id, arguments.chosen, by=_signed(call)
     )
@@ -224,20 +224,20 @@ async def _start(call: Call[StartMailing]) -> Mailing:
 @OPERATIONS(mailings.PAUSE, operators=SUPPORT, **_CHANGE)
 async def _pause(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
-    return await call.services.part(mailing_service).pause(call.given.mailing_id, by=by)
+    return await call.services.part(mailing_service).pause(call.arguments.mailing_id, by=by)
 
 
 @OPERATIONS(mailings.GO_ON, **_CHANGE)
 async def _go_on(call: Call[OfMailing]) -> Mailing:
     need_service(call, "The mailing cannot go on")
     by = _signed(call, **_progress(call))
-    return await call.services.part(mailing_service).go_on(call.given.mailing_id, by=by)
+    return await call.services.part(mailing_service).go_on(call.arguments.mailing_id, by=by)
 
 
 @OPERATIONS(mailings.STOP, **_CHANGE)
 async def _stop(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
-    return await call.services.part(mailing_service).stop(call.given.mailing_id, by=by)
+    return await call.services.part(mailing_service).stop(call.arguments.mailing_id, by=by)
 
 
 @OPERATIONS(mailings.AGAIN, **_CHANGE)
@@ -253,7 +253,7 @@ async def _again(call: Call[OfMailing]) -> Mailing:
 @OPERATIONS(mailings.DELETE, **_CHANGE)
 async def _delete(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
-    return await call.services.part(mailing_service).delete(call.given.mailing_id, by=by)
+    return await call.services.part(mailing_service).delete(call.arguments.mailing_id, by=by)
 
 
 def _progress(call: Call[OfMailing]) -> dict[str, int]:

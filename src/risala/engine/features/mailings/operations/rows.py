@@ -139,7 +139,7 @@ _CHANGE: Final[dict[str, Any]] = {
 @OPERATIONS(mailings.ROWS, operators=SUPPORT, **_LOOK)
 async def _rows(call: Call[ListMailingRows]) -> MailingRows:
     need_texts(call)
-    arguments, mailing = call.given, meant(call)
+    arguments, mailing = call.arguments, meant(call)
     limit = limit_of(arguments.limit)
     await _note_rows_shown(call, mailing, state=arguments.state and arguments.state.value)
     return await call.services.part(mailing_service).rows(
@@ -150,7 +150,7 @@ async def _rows(call: Call[ListMailingRows]) -> MailingRows:
 @OPERATIONS(mailings.PERSON, operators=SUPPORT, **_LOOK)
 async def _person(call: Call[ShowPerson]) -> Person:
     need_texts(call)
-    arguments, mailing = call.given, meant(call)
+    arguments, mailing = call.arguments, meant(call)
     if arguments.step in ("next", "previous") and arguments.row is None:
         raise Invalid("row", "missing", "`row` is required: the step is from there.")
     await _note_rows_shown(call, mailing)
@@ -175,7 +175,7 @@ def _shown_entry(call: Call[Any], mailing: Mailing, **details: object) -> AuditE
 
 @OPERATIONS(mailings.MEND, **_CHANGE)
 async def _mend(call: Call[MendRow]) -> MailingRow:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(
         AuditImage.MAILING, arguments.mailing_id, details={"row": arguments.row}, always=True
     )
@@ -186,7 +186,7 @@ async def _mend(call: Call[MendRow]) -> MailingRow:
 
 @OPERATIONS(mailings.LEAVE_OUT, **_CHANGE)
 async def _leave_out(call: Call[LeaveOut]) -> Mailing:
-    arguments, mailing = call.given, meant(call)
+    arguments, mailing = call.arguments, meant(call)
     details = {"rows": mailing.bad} if arguments.row is None else {"row": arguments.row}
     by = call.audit(AuditImage.MAILING, mailing.id, details=details, always=True)
     return await call.services.part(mailing_service).leave_out(mailing.id, arguments.row, by=by)
@@ -195,7 +195,7 @@ async def _leave_out(call: Call[LeaveOut]) -> Mailing:
 @OPERATIONS(mailings.REPORT, operators=SUPPORT, **_LOOK)
 async def _report(call: Call[ReadReport]) -> ReportPart:
     need_texts(call)
-    arguments, mailing = call.given, meant(call)
+    arguments, mailing = call.arguments, meant(call)
     details = {"mailing": mailing.id, "rows": mailing.rows}
     line = await line_of(call, arguments.export, details, mailing.organization_id)
     part = await call.services.part(mailing_service).report(mailing.id, arguments.after or 0)
@@ -207,7 +207,7 @@ async def _workbook(call: Call[WriteWorkbook]) -> Workbook:
     need_texts(call)
     mailing, services = meant(call), call.services
     await call.note(_shown_entry(call, mailing, rows=mailing.rows))
-    report_id, words = services.ids.new(PREFIX), call.given.words or {}
+    report_id, words = services.ids.new(PREFIX), call.arguments.words or {}
     path = await write_report(services.part(mailing_service), report_id, mailing, words)
     return Workbook(mailing, str(path))
 

@@ -220,7 +220,7 @@ async def _methods(call: Call[NoArguments]) -> PaymentMethods:
 )
 async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     refuse_if_nobody_pays(call.services)
-    arguments, payments = call.given, _payments(call)
+    arguments, payments = call.arguments, _payments(call)
     offer = payments.offers.get(arguments.method)
     if offer is not None and offer.begun_by is Beginner.OPERATOR and call.caller.is_member:
         raise Forbidden("Only operators can begin payments of this method.")
@@ -237,7 +237,7 @@ async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     records.LIST, roles=VIEWERS, operators=STAFF, owner=owners.named, reads_all_organizations=True
 )
 async def _list(call: Call[ListPayments]) -> PaymentPage:
-    arguments = call.given
+    arguments = call.arguments
     limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
     if arguments.organization_id is not None:
         call.services.accounts.organization(arguments.organization_id)
@@ -253,25 +253,25 @@ async def _list(call: Call[ListPayments]) -> PaymentPage:
 
 @OPERATIONS(records.SHOW, roles=VIEWERS, operators=STAFF, owner=of_payment)
 async def _show(call: Call[OfPayment]) -> ShownPayment:
-    return shown(call, _payments(call).payment(call.given.payment_id))
+    return shown(call, _payments(call).payment(call.arguments.payment_id))
 
 
 @OPERATIONS(records.RETRY, roles=OWNERS, operators=FINANCE, owner=of_payment, tops_up=True)
 async def _go_on(call: Call[OfPayment]) -> ShownPayment:
     """Ask the method again if it did not answer when the payment began."""
-    return shown(call, await _payments(call).go_on(call.given.payment_id))
+    return shown(call, await _payments(call).go_on(call.arguments.payment_id))
 
 
 @OPERATIONS(records.CLAIM, roles=OWNERS, fresh=True, **_STEP)
 async def _claim(call: Call[ClaimPayment]) -> ShownPayment:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id)
     return shown(call, await _payments(call).claim(arguments.payment_id, arguments.entered, by))
 
 
 def _weigh(call: Call[ConfirmPayment]) -> Weight:
     """The sum that is credited; the payment as it is now."""
-    arguments = call.given
+    arguments = call.arguments
     payment = _payments(call).payment(arguments.payment_id)
     amount = payment.amount if arguments.amount is None else arguments.amount
     return Weight(amount, {"state": payment.state.value, "reference": payment.reference})
@@ -279,7 +279,7 @@ def _weigh(call: Call[ConfirmPayment]) -> Weight:
 
 @OPERATIONS(records.CONFIRM, roles=OPERATORS, four_eyes=_weigh, fresh=True, **_STEP)
 async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
-    arguments = call.given
+    arguments = call.arguments
     details = {"unchecked": True} if arguments.unchecked else None
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id, details=details)
     payment = await _payments(call).confirm(
@@ -302,7 +302,7 @@ async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
     fresh=True,
 )
 async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id, details={"reason": arguments.reason})
     payment = await _payments(call).refuse(
         arguments.payment_id, arguments.reason, call.caller.who, by
@@ -312,7 +312,7 @@ async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
 
 @OPERATIONS(records.QUEUE, roles=OPERATORS, operators=STAFF, reads_all_organizations=True)
 async def _queue(call: Call[ListClaims]) -> PaymentQueue:
-    arguments, payments = call.given, call.services.repositories.part(PaymentRepository)
+    arguments, payments = call.arguments, call.services.repositories.part(PaymentRepository)
     limit = limit_of(arguments.limit)
     payment_filter, steps = _wanted(call), Steps(limit, arguments.before, arguments.after)
     read = payments.queued if arguments.status == WAITING else payments.listed
@@ -328,7 +328,7 @@ async def _queue(call: Call[ListClaims]) -> PaymentQueue:
 
 
 def _wanted(call: Call[ListClaims]) -> PaymentFilter:
-    state, search = call.given.status, call.given.search
+    state, search = call.arguments.status, call.arguments.search
     if search is None or search.startswith(_PAYMENT):
         return PaymentFilter(state, payment_id=search)
     try:
@@ -354,7 +354,7 @@ def _queued(call: Call[Any], payment: StoredPayment) -> QueuedPayment:
 
 @OPERATIONS(records.SEND_CODE, roles=OWNERS, **_STEP)
 async def _send(call: Call[SendPayerCode]) -> ShownPayment:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id, always=True)
     return shown(
         call, await _payments(call).payers.send(arguments.payment_id, arguments.number, by)
@@ -363,7 +363,7 @@ async def _send(call: Call[SendPayerCode]) -> ShownPayment:
 
 @OPERATIONS(records.CHECK_PAYER, roles=OWNERS, **_STEP)
 async def _check(call: Call[CheckPayer]) -> ShownPayment:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id)
     return shown(
         call, await _payments(call).payers.check(arguments.payment_id, arguments.code.strip(), by)
@@ -373,8 +373,8 @@ async def _check(call: Call[CheckPayer]) -> ShownPayment:
 @OPERATIONS(records.POLL, roles=OPERATORS, **_STEP)
 async def _poll(call: Call[OfPayment]) -> ShownPayment:
     """Ask the provider for the payment's state now."""
-    by = call.audit(AuditImage.PAYMENT, call.given.payment_id, always=True)
-    return shown(call, await _payments(call).polls.now(call.given.payment_id, by))
+    by = call.audit(AuditImage.PAYMENT, call.arguments.payment_id, always=True)
+    return shown(call, await _payments(call).polls.now(call.arguments.payment_id, by))
 
 
 def _payments(call: Call[Any]) -> PaymentService:

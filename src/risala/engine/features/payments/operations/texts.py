@@ -81,7 +81,7 @@ def _shown(call: Call[Any], text: BankText) -> ShownText:
 
 @OPERATIONS(records.LIST, operators=FINANCE, shows_texts=True, roles=OPERATORS)
 async def _list(call: Call[ListTexts]) -> TextPage:
-    arguments, stored = call.given, call.services.repositories
+    arguments, stored = call.arguments, call.services.repositories
     limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
     key = None
     if arguments.payment_id is not None:
@@ -100,7 +100,7 @@ async def _list(call: Call[ListTexts]) -> TextPage:
 
 @OPERATIONS(records.DISMISS, operators=FINANCE, changes=BankText, roles=OPERATORS)
 async def _dismiss(call: Call[DismissText]) -> ShownText:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(AuditImage.BANK_TEXT, arguments.text_id, details={"reason": arguments.reason})
     texts = call.services.repositories.part(BankTextRepository)
     return _shown(call, await texts.dismiss(by, arguments.text_id, call.caller.who, call.now_ms))
@@ -114,7 +114,7 @@ async def _lines(call: Call[NoArguments]) -> Lines:
 
 @OPERATIONS(records.RECONCILE, operators=FINANCE, changes=AccountBalance, roles=OPERATORS)
 async def _reconcile(call: Call[Reconcile]) -> Lines:
-    arguments = call.given
+    arguments = call.arguments
     by = call.audit(AuditImage.BANK_BALANCE, arguments.method)
     reader = _reader(call)
     await reader.reconcile(arguments.method, arguments.balance, call.caller.who, by)

@@ -43,7 +43,7 @@ OPERATIONS: Final = Operations()
     changes=Note,
 )
 async def _write(call: Call[WriteNote]) -> Note:
-    organization_id, text = call.given.organization_id, call.given.text
+    organization_id, text = call.arguments.organization_id, call.arguments.text
     call.services.accounts.organization(organization_id)
     notes = call.services.repositories.part(NoteRepository)
     if text is None:
