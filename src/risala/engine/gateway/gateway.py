@@ -84,7 +84,7 @@ class Gateway:
         """
         for feature in features():
             if feature.name == of.feature and feature.access is not None:
-                offered: R = feature.access()(self.services)
+                offered: R = self.services.part(feature.access())
                 return offered
         raise NotFound("This service does not do that.")
 

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any, Final, Generic, TypeVar, get_args, get_type_hints
 
 from risala.dataclass import dataclass
+from risala.engine.journal.store.repository import Store
 from risala.engine.kernel.arguments import Arguments, Json
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import Caller, CallerKind, Freshness, OperatorRole, Role
@@ -27,6 +28,7 @@ from risala.engine.services import Services
 
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,14 @@ class Call(Generic[A]):
     @property
     def now_ms(self) -> int:
         return self.services.recorder.clock.now_ms()
+
+    def part(self, kind: Callable[[Services], T]) -> T:
+        """The object that a feature's class or function makes of the services."""
+        return self.services.part(kind)
+
+    def stored(self, kind: Callable[[Store], T]) -> T:
+        """A feature's repository."""
+        return self.services.repositories.part(kind)
 
     @property
     def hides_texts(self) -> bool:

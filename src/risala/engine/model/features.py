@@ -126,7 +126,7 @@ class Feature:
     how many there are, and their bytes."""
     access: Declared | None = None
     """What others do with it that is no operation, such as programs without an account, or who
-    signs in: what its ``FeatureAccess`` says, made of the services."""
+    signs in: the part of the services that its ``FeatureAccess`` describes."""
     takes_texts: Declared | None = None
     """Takes a carrier's incoming texts in place of customers: a function of the services and the
     carrier's name, which returns a ``TextTaker``, or None: they are for customers."""

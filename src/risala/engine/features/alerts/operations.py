@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
@@ -115,10 +115,6 @@ class OfMute(Arguments):
 OPERATIONS: Final = Operations()
 
 
-def _alerts(call: Call[Any]) -> AlertRepository:
-    return call.services.repositories.part(AlertRepository)
-
-
 def _view(alert: Alert, mutes: Sequence[AlertMute], now_ms: int) -> AlertView:
     words = {language.value: alert_words(alert, language) for language in Language}
     return AlertView(
@@ -146,7 +142,7 @@ def _mute_view(mute: AlertMute) -> MuteView:
 
 @OPERATIONS(records.LIST, roles=OPERATORS, operators=READERS)
 async def _list(call: Call[ListAlerts]) -> AlertPage:
-    arguments, alerts = call.arguments, _alerts(call)
+    arguments, alerts = call.arguments, call.stored(AlertRepository)
     limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
     kind = None if arguments.kind is None else arguments.kind.value
     before = None if arguments.before is None else _seq(ALERT, arguments.before)
@@ -160,7 +156,7 @@ async def _list(call: Call[ListAlerts]) -> AlertPage:
 @OPERATIONS(records.ACKNOWLEDGE, roles=OPERATORS, operators=SUPPORT, changes=AlertView)
 async def _acknowledge(call: Call[OfAlert]) -> AlertView:
     seq, now_ms = _seq(ALERT, call.arguments.alert_id), call.now_ms
-    alerts, by = _alerts(call), call.audit(AuditImage.ALERT, _id(ALERT, seq))
+    alerts, by = call.stored(AlertRepository), call.audit(AuditImage.ALERT, _id(ALERT, seq))
     alert = await alerts.acknowledge(by, seq, call.caller.who, now_ms)
     return _view(alert, alerts.mutes(now_ms), now_ms)
 
@@ -173,7 +169,9 @@ async def _mute(call: Call[MuteAlerts]) -> MuteView:
     by = call.audit(subject=arguments.kind.value, details=details, always=True)
     who = call.caller.who
     return _mute_view(
-        await _alerts(call).mute(by, arguments.kind, arguments.subject, until, who, now_ms)
+        await call.stored(AlertRepository).mute(
+            by, arguments.kind, arguments.subject, until, who, now_ms
+        )
     )
 
 
@@ -181,4 +179,4 @@ async def _mute(call: Call[MuteAlerts]) -> MuteView:
 async def _unmute(call: Call[OfMute]) -> MuteView:
     seq = _seq(MUTE, call.arguments.mute_id)
     by = call.audit(AuditImage.ALERT_MUTE, _id(MUTE, seq))
-    return _mute_view(await _alerts(call).unmute(by, seq))
+    return _mute_view(await call.stored(AlertRepository).unmute(by, seq))

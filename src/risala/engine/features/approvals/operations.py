@@ -67,10 +67,6 @@ OPERATIONS: Final = Operations()
 _OPERATORS: Final[dict[str, Any]] = {"roles": OPERATORS, "operators": STAFF}
 
 
-def _stored(call: Call[Any]) -> ApprovalRepository:
-    return call.services.repositories.part(ApprovalRepository)
-
-
 def _operation(approval: StoredApproval) -> Operation[Any, Any]:
     from risala.engine.gateway import table
 
@@ -108,7 +104,7 @@ def _text(value: object) -> str:
 
 @OPERATIONS(LIST, **_OPERATORS)
 async def _list(call: Call[NoArguments]) -> Approvals:
-    stored = _stored(call)
+    stored = call.stored(ApprovalRepository)
     approvals = (*stored.waiting(call.now_ms), *stored.decided())
     return Approvals(tuple(_shown(call, each) for each in approvals))
 
@@ -116,7 +112,7 @@ async def _list(call: Call[NoArguments]) -> Approvals:
 @OPERATIONS(CONFIRM, fresh=True, changes=Approval, **_OPERATORS)
 async def _confirm(call: Call[ConfirmApproval]) -> Approval:
     decision, services, caller = call.arguments, call.services, call.caller
-    stored = _stored(call)
+    stored = call.stored(ApprovalRepository)
     async with _ONE_AT_A_TIME:
         approval = stored.approval(decision.approval_id)
         operation = _operation(approval)
@@ -146,7 +142,7 @@ def _refuse(
 
 @OPERATIONS(REFUSE, changes=Approval, **_OPERATORS)
 async def _refuse_one(call: Call[RefuseApproval]) -> Approval:
-    arguments, stored = call.arguments, _stored(call)
+    arguments, stored = call.arguments, call.stored(ApprovalRepository)
     approval = stored.approval(arguments.approval_id)
     shown = _shown(call, approval)
     if not shown.may_refuse and shown.state is ApprovalState.PENDING:

@@ -40,7 +40,7 @@ async def watched(
         ApprovalNeeded: it is asked for, and waits.
         Conflict: the same waits already, or too many do.
     """
-    stored = call.services.repositories.part(ApprovalRepository)
+    stored = call.stored(ApprovalRepository)
     new = _asked(call, operation, arguments, weight)
     if limit is None or not await stored.take_alone(new, limit):
         by = AuditEntry(

@@ -19,24 +19,20 @@ AT_ONCE: Final = 64
 OPERATIONS: Final = Operations()
 
 
-def _held(call: Call[NoArguments]) -> HeldRepository:
-    return call.services.repositories.part(HeldRepository)
-
-
 @OPERATIONS(LIST, roles=OPERATORS, operators=READERS)
 async def _list(call: Call[NoArguments]) -> HeldMessages:
-    held = _held(call)
+    held = call.stored(HeldRepository)
     return HeldMessages(await held.count(), tuple(await held.held()))
 
 
 @OPERATIONS(RELEASE, roles=OPERATORS, changes=Decided)
 async def _release(call: Call[NoArguments]) -> Decided:
-    return await _decide(call, _held(call).release)
+    return await _decide(call, call.stored(HeldRepository).release)
 
 
 @OPERATIONS(END, roles=OPERATORS, changes=Decided)
 async def _end(call: Call[NoArguments]) -> Decided:
-    return await _decide(call, _held(call).end)
+    return await _decide(call, call.stored(HeldRepository).end)
 
 
 async def _decide(
@@ -44,7 +40,7 @@ async def _decide(
 ) -> Decided:
     """Decide on all held messages, one unit after another; call it again if it is interrupted."""
     recorder, done = call.services.recorder, 0
-    details = {"held": await _held(call).count()}
+    details = {"held": await call.stored(HeldRepository).count()}
     # The audit entry comes first, because the work takes several units.
     await call.note(call.audit(details=details, always=True))
     while changes := await some([recorder.stamp() for _ in range(AT_ONCE)]):

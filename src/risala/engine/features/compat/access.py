@@ -132,8 +132,3 @@ class CompatAccess:
             principal.organization_id, principal.mode, to
         )
         return view_of(row, self._services.recorder.clock.now_ms())
-
-
-def access(services: Services) -> CompatAccess:
-    """Access for the paths that plugins answer."""
-    return services.part(CompatAccess)

@@ -29,7 +29,7 @@ FEATURE: Final = Feature(
         "keys": elsewhere("http.dashboard.keys.credentials:shown_with_keys"),
         "message": elsewhere("http.web.messages.credential:of_message"),
     },
-    access=later("features.compat.access:access"),
+    access=later("features.compat.access:CompatAccess"),
     mounts=elsewhere("http.faces.mount:mount"),
     serves_smpp=elsewhere("app.smpp:serve_smpp"),
     sends_mail=elsewhere("cli.commands.messaging.from_mail:send_mail"),

@@ -84,7 +84,7 @@ _CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": CompatCredent
 @OPERATIONS(records.CREATE, owner=owners.named, fresh=True, **_CHANGES)
 async def _create(call: Call[CreateCredential]) -> CreatedCredential:
     arguments = call.arguments
-    return await call.services.part(Credentials).create(
+    return await call.part(Credentials).create(
         **arguments.values_of(CompatCredential, besides=("username", "mode")),
         username=arguments.username,
         mode=Mode(arguments.mode),
@@ -96,7 +96,7 @@ async def _create(call: Call[CreateCredential]) -> CreatedCredential:
 
 @OPERATIONS(records.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> CompatCredentials:
-    credentials = call.services.part(Credentials).of_organization(call.arguments.organization_id)
+    credentials = call.part(Credentials).of_organization(call.arguments.organization_id)
     return CompatCredentials(tuple(credentials))
 
 
@@ -104,7 +104,7 @@ async def _list(call: Call[OfOrganization]) -> CompatCredentials:
 async def _revoke(call: Call[OfCredential]) -> CompatCredential:
     credential_id = call.arguments.credential_id
     by = call.audit(AuditImage.CREDENTIAL, credential_id)
-    return await call.services.part(Credentials).revoke(credential_id, by=by)
+    return await call.part(Credentials).revoke(credential_id, by=by)
 
 
 # -- mails

@@ -88,24 +88,20 @@ OPERATIONS: Final = Operations()
 _MINE: Final[dict[str, Any]] = {"roles": USERS, "fresh_for_all": True}
 
 
-def _factors(call: Call[Any]) -> Factors:
-    return call.services.part(Factors)
-
-
 def _me(call: Call[Any]) -> str:
     return call.caller.user_id or ""
 
 
 @OPERATIONS(LIST, roles=USERS)
 async def _list(call: Call[NoArguments]) -> FactorList:
-    factors, me = _factors(call), _me(call)
+    factors, me = call.part(Factors), _me(call)
     views = tuple(map(factor_view, factors.of_user(me)))
     return FactorList(views, factors.codes_left(me), factors.is_needed(me))
 
 
 @OPERATIONS(BEGIN_APP, **_MINE)
 async def _begin_app(call: Call[BeginApp]) -> AppSetUp:
-    begun = _factors(call).begin_app(_me(call), call.arguments.nonce)
+    begun = call.part(Factors).begin_app(_me(call), call.arguments.nonce)
     return AppSetUp(begun.nonce, begun.seed, begun.address)
 
 
@@ -113,7 +109,7 @@ async def _begin_app(call: Call[BeginApp]) -> AppSetUp:
 async def _add_app(call: Call[AddApp]) -> AddedFactor:
     arguments, me = call.arguments, _me(call)
     by = call.audit(subject=me, details={"kind": "app", "name": arguments.name or ""})
-    add = _factors(call).add_app
+    add = call.part(Factors).add_app
     return _added(
         *await add(me, arguments.nonce, arguments.code, arguments.name or "", arguments.but, by)
     )
@@ -123,7 +119,7 @@ async def _add_app(call: Call[AddApp]) -> AddedFactor:
 async def _begin_passkey(call: Call[BeginPasskey]) -> PasskeySetUp:
     arguments = call.arguments
     site = PasskeySite(arguments.host, arguments.origin)
-    begin = _factors(call).begin_passkey
+    begin = call.part(Factors).begin_passkey
     return PasskeySetUp(begin(_me(call), site, arguments.cookie))
 
 
@@ -133,7 +129,7 @@ async def _add_passkey(call: Call[AddPasskey]) -> AddedFactor:
     shown = ShownFactor(answer=arguments.answer, site=PasskeySite(arguments.host, arguments.origin))
     details = {"kind": "passkey", "name": arguments.name or "", "site": arguments.host}
     by = call.audit(subject=me, details=details)
-    add = _factors(call).add_passkey
+    add = call.part(Factors).add_passkey
     name, cookie = arguments.name or "", arguments.cookie
     return _added(*await add(me, shown, cookie, name, arguments.but, by))
 
@@ -146,14 +142,14 @@ def _added(factor: Factor, codes: tuple[str, ...]) -> AddedFactor:
 async def _remove(call: Call[OfFactor]) -> FactorView:
     me, factor_id = _me(call), call.arguments.factor_id
     by = call.audit(subject=me, details={"factor": factor_id})
-    return factor_view(await _factors(call).remove(me, factor_id, by))
+    return factor_view(await call.part(Factors).remove(me, factor_id, by))
 
 
 @OPERATIONS(RENEW_CODES, changes=FactorView, **_MINE)
 async def _renew_codes(call: Call[NoArguments]) -> RecoveryCodes:
     me = _me(call)
     by = call.audit(subject=me)
-    return RecoveryCodes(await _factors(call).renew_codes(me, by))
+    return RecoveryCodes(await call.part(Factors).renew_codes(me, by))
 
 
 def _weigh_reset(call: Call[ResetFor]) -> Weight | None:
@@ -161,7 +157,7 @@ def _weigh_reset(call: Call[ResetFor]) -> Weight | None:
     if call.caller.face not in _PAGES and call.approval is None:
         return None
     user = _lost_by(call)
-    count = len(_factors(call).of_user(user.id))
+    count = len(call.part(Factors).of_user(user.id))
     return Weight(None, {"email": user.email, "factors": count}, is_always=True)
 
 
@@ -176,4 +172,4 @@ def _lost_by(call: Call[ResetFor]) -> User:
 @OPERATIONS(RESET, roles=OPERATORS, changes=FactorView, fresh=True, four_eyes=_weigh_reset)
 async def _reset(call: Call[ResetFor]) -> ResetFactors:
     user = _lost_by(call)
-    return ResetFactors(await _factors(call).reset(user, call.audit(subject=user.id)))
+    return ResetFactors(await call.part(Factors).reset(user, call.audit(subject=user.id)))

@@ -78,8 +78,3 @@ class FactorSignIn:
             self._sessions.forget(user.id)
         sources.owed()
         return self._sign_in.freshened(answer)
-
-
-def access(services: Services) -> FactorSignIn:
-    """Access for the pages of sign-in."""
-    return services.part(FactorSignIn)

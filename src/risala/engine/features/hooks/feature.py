@@ -27,6 +27,6 @@ FEATURE: Final = Feature(
         elsewhere("http.dashboard.connect.one:ROUTES"),
     ),
     commands={"hook": elsewhere("cli.commands.accounts.hook:hook")},
-    access=later("features.hooks.receiving:access"),
+    access=later("features.hooks.receiving:HookReceiver"),
     mounts=elsewhere("http.faces.hooks:mount"),
 )

@@ -149,7 +149,7 @@ _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_hook, "changes":
 
 @OPERATIONS(records.CREATE, changes=Hook, **_NEW)
 async def _create(call: Call[CreateHook]) -> MadeHook:
-    arguments, registry = call.arguments, _registry(call)
+    arguments, registry = call.arguments, call.part(HookRegistry)
     known = preset(arguments.preset)
     made = Hook(
         **arguments.values_of(Hook, besides=("mode", "proof")),
@@ -168,25 +168,25 @@ async def _create(call: Call[CreateHook]) -> MadeHook:
 
 @OPERATIONS(records.LIST, owner=owners.named, **_READ)
 async def _list(call: Call[OfOrganization]) -> Hooks:
-    hooks = _registry(call).of_organization(call.arguments.organization_id)
+    hooks = call.part(HookRegistry).of_organization(call.arguments.organization_id)
     return Hooks(tuple(hooks))
 
 
 @OPERATIONS(records.SHOW, owner=of_hook, versioned_by="hook_id", **_READ)
 async def _show(call: Call[OfHook]) -> AddressedHook:
-    return _registry(call).addressed(call.arguments.hook_id)
+    return call.part(HookRegistry).addressed(call.arguments.hook_id)
 
 
 @OPERATIONS(records.SET, versioned_by="hook_id", **_ONE)
 async def _set(call: Call[SetHook]) -> Hook:
     values = call.arguments.given_of(Hook)
-    return await _registry(call).change(call.arguments.hook_id, values, by=_signed(call))
+    return await call.part(HookRegistry).change(call.arguments.hook_id, values, by=_signed(call))
 
 
 @OPERATIONS(records.ROTATE, fresh=True, **_ONE)
 async def _rotate(call: Call[RotateHook]) -> MadeHook:
     arguments = call.arguments
-    return await _registry(call).rotate(
+    return await call.part(HookRegistry).rotate(
         arguments.hook_id, arguments.secret, arguments.overlap_s, by=_signed(call)
     )
 
@@ -203,12 +203,12 @@ async def _disable(call: Call[OfHook]) -> Hook:
 
 async def _switch(call: Call[OfHook], disabled_at: int | None) -> Hook:
     values = {"disabled_at": disabled_at}
-    return await _registry(call).change(call.arguments.hook_id, values, by=_signed(call))
+    return await call.part(HookRegistry).change(call.arguments.hook_id, values, by=_signed(call))
 
 
 @OPERATIONS(records.DELETE, **_ONE)
 async def _delete(call: Call[OfHook]) -> Hook:
-    return await _registry(call).delete(call.arguments.hook_id, by=_signed(call))
+    return await call.part(HookRegistry).delete(call.arguments.hook_id, by=_signed(call))
 
 
 @OPERATIONS(records.PRESETS, owner=owners.named, **_READ)
@@ -228,10 +228,6 @@ async def _presets(call: Call[OfMaybeOrganization]) -> HookPresets:
             if each.name != CUSTOM
         )
     )
-
-
-def _registry(call: Call[Any]) -> HookRegistry:
-    return call.services.part(HookRegistry)
 
 
 def _signed(call: Call[Any]) -> AuditEntry:

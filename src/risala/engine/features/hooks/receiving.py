@@ -334,8 +334,3 @@ def _generic(request: HookRequest, result: HookResult) -> HookAnswer:
     """The answer to a request in the shape that is the same for every hook, and for an unknown
     one."""
     return answer_of(HookAnswerShape.JSON, request, (result,))
-
-
-def access(services: Services) -> HookReceiver:
-    """Access for the addresses of hooks."""
-    return services.part(HookReceiver)

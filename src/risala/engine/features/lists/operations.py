@@ -155,7 +155,7 @@ async def _create(call: Call[CreateList]) -> ListGrowth:
     arguments = call.arguments
     if arguments.upload is not None and arguments.numbers is not None:
         raise _several()
-    return await call.services.part(ListGrowing).create(
+    return await call.part(ListGrowing).create(
         arguments.organization_id,
         arguments.name,
         arguments.upload,
@@ -170,7 +170,9 @@ async def _create(call: Call[CreateList]) -> ListGrowth:
 async def _list(call: Call[OfOrganization]) -> RecipientLists:
     organization_id = call.arguments.organization_id
     call.services.accounts.organization(organization_id)
-    return RecipientLists(tuple(_stored(call).of_organization(organization_id)))
+    return RecipientLists(
+        tuple(call.stored(RecipientListRepository).of_organization(organization_id))
+    )
 
 
 @OPERATIONS(records.SHOW, owner=of_list, versioned_by="list_id", shows_texts=True, **_READ)
@@ -179,7 +181,7 @@ async def _show(call: Call[ShowList]) -> ListPeople:
     part = part_of(call.services.settings.plan, arguments.digits)
     people_filter = PeopleFilter(arguments.number, part, arguments.contains)
     with few_numbers():
-        page = await _stored(call).page(
+        page = await call.stored(RecipientListRepository).page(
             arguments.list_id, people_filter, arguments.after, limit_of(arguments.limit)
         )
     by = call.audit(
@@ -194,7 +196,7 @@ async def _show(call: Call[ShowList]) -> ListPeople:
 
 @OPERATIONS(records.ADD, **_LIST)
 async def _add(call: Call[AddPeople]) -> ListGrowth:
-    arguments, lists, by = call.arguments, call.services.part(ListGrowing), _signed(call)
+    arguments, lists, by = call.arguments, call.part(ListGrowing), _signed(call)
     if [arguments.upload, arguments.numbers, arguments.number].count(None) != 2:
         raise _several()
     if arguments.number is not None:
@@ -215,23 +217,25 @@ def _several() -> Invalid:
 async def _remove(call: Call[RemovePerson]) -> RecipientList:
     arguments = call.arguments
     by = _signed(call, number=masked(arguments.number))
-    return await _stored(call).remove(by, arguments.list_id, arguments.number, call.now_ms)
+    return await call.stored(RecipientListRepository).remove(
+        by, arguments.list_id, arguments.number, call.now_ms
+    )
 
 
 @OPERATIONS(records.SET, versioned_by="list_id", **_LIST)
 async def _set(call: Call[SetList]) -> RecipientList:
     name = call.arguments.name
     values = {} if name is None else {"name": name, "changed_at": call.now_ms}
-    return await _stored(call).change(_signed(call), call.arguments.list_id, values)
+    return await call.stored(RecipientListRepository).change(
+        _signed(call), call.arguments.list_id, values
+    )
 
 
 @OPERATIONS(records.DELETE, **_LIST)
 async def _delete(call: Call[OfList]) -> RecipientList:
-    return await _stored(call).delete(_signed(call), call.arguments.list_id, call.now_ms)
-
-
-def _stored(call: Call[Any]) -> RecipientListRepository:
-    return call.services.repositories.part(RecipientListRepository)
+    return await call.stored(RecipientListRepository).delete(
+        _signed(call), call.arguments.list_id, call.now_ms
+    )
 
 
 def _signed(call: Call[Any], **details: object) -> AuditEntry:
@@ -305,19 +309,19 @@ async def _create_text(call: Call[CreateText]) -> SavedText:
         created_at=call.now_ms,
         created_by=call.caller.who,
     )
-    return await _texts(call).add(call.audit(AuditImage.SAVED_TEXT), new)
+    return await call.stored(SavedTextRepository).add(call.audit(AuditImage.SAVED_TEXT), new)
 
 
 @OPERATIONS(records.TEXT_LIST, owner=owners.named, **_READ)
 async def _list_texts(call: Call[OfOrganization]) -> SavedTexts:
     organization_id = call.arguments.organization_id
     call.services.accounts.organization(organization_id)
-    return SavedTexts(tuple(_texts(call).of_organization(organization_id)))
+    return SavedTexts(tuple(call.stored(SavedTextRepository).of_organization(organization_id)))
 
 
 @OPERATIONS(records.TEXT_SHOW, owner=of_saved_text, versioned_by="saved_text_id", **_READ)
 async def _show_text(call: Call[OfSavedText]) -> SavedText:
-    return _texts(call).saved_text(call.arguments.saved_text_id)
+    return call.stored(SavedTextRepository).saved_text(call.arguments.saved_text_id)
 
 
 @OPERATIONS(records.TEXT_SET, versioned_by="saved_text_id", **_TEXT)
@@ -326,16 +330,16 @@ async def _set_text(call: Call[SetText]) -> SavedText:
     values = {
         name: value for name, value in arguments.given_of(SavedText).items() if value is not None
     }
-    return await _texts(call).change(_signed_text(call), arguments.saved_text_id, values)
+    return await call.stored(SavedTextRepository).change(
+        _signed_text(call), arguments.saved_text_id, values
+    )
 
 
 @OPERATIONS(records.TEXT_DELETE, **_TEXT)
 async def _delete_text(call: Call[OfSavedText]) -> SavedText:
-    return await _texts(call).delete(_signed_text(call), call.arguments.saved_text_id)
-
-
-def _texts(call: Call[Any]) -> SavedTextRepository:
-    return call.services.repositories.part(SavedTextRepository)
+    return await call.stored(SavedTextRepository).delete(
+        _signed_text(call), call.arguments.saved_text_id
+    )
 
 
 def _signed_text(call: Call[Any]) -> AuditEntry:

@@ -64,10 +64,6 @@ OPERATIONS: Final = Operations()
 _NAMED: Final[dict[str, Any]] = {"roles": OWNERS, "owner": owners.named}
 
 
-def _retention(services: Services) -> RetentionRepository:
-    return services.repositories.part(RetentionRepository)
-
-
 class Forget(Arguments):
     """Run one unit of retention now, from where the last one stopped."""
 
@@ -77,14 +73,14 @@ class Forget(Arguments):
 
 @OPERATIONS(records.RETENTION_SHOW, roles=OPERATORS, operators=READERS)
 async def _show(call: Call[NoArguments]) -> RetentionRules:
-    section, kept = call.services.settings.retention, _retention(call.services)
+    section, kept = call.services.settings.retention, call.stored(RetentionRepository)
     return RetentionRules(tuple(retention.overview(section, kept, call.now_ms)))
 
 
 @OPERATIONS(records.RETENTION_RUN, roles=OPERATORS, changes=Forgotten)
 async def _run(call: Call[Forget]) -> Forgotten:
     """Do one unit of work; call it again with the answer's ``next`` until that is null."""
-    kept = _retention(call.services)
+    kept = call.stored(RetentionRepository)
     rules = retention.all_rules(call.services.settings.retention, kept)
     place, after = call.arguments.place or 0, call.arguments.after or ""
     places = [(rule, walk) for rule in rules for walk in range(len(rule.walks))]
@@ -113,7 +109,7 @@ class Choose(OfOrganization):
 
 async def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
     settings, services = call.services.settings, call.services
-    days = _retention(services).days_of(organization_id)
+    days = call.stored(RetentionRepository).days_of(organization_id)
     stored = await services.repositories.storage.of_organization(organization_id)
     waiting, size = 0, 0
     for feature in features():
@@ -172,7 +168,7 @@ async def _set_days(call: Call[Choose]) -> OrganizationRetention:
     if faults:
         raise Invalid.of(faults)
     by = call.audit(AuditImage.RETENTION_DAYS, organization_id)
-    await _retention(call.services).choose(by, organization_id, days)
+    await call.stored(RetentionRepository).choose(by, organization_id, days)
     return await _found(call, organization_id)
 
 
@@ -225,19 +221,16 @@ def progress_of(erasure: Erasure) -> ErasureProgress:
     )
 
 
-def _erasures(services: Services) -> ErasureRepository:
-    return services.repositories.part(ErasureRepository)
-
-
 def _owner_of_erasure(services: Services, arguments: OfErasure) -> str:
-    return _erasures(services).find(arguments.erasure_id).organization_id
+    erasures = services.repositories.part(ErasureRepository)
+    return erasures.find(arguments.erasure_id).organization_id
 
 
 @OPERATIONS(records.NUMBER_SHOW, operators=SUPPORT, **_NAMED)
 async def _show_number(call: Call[OfNumber]) -> NumberFigures:
     organization_id, number = call.arguments.organization_id, call.arguments.number
     call.services.accounts.fresh_organization(organization_id)
-    return _erasures(call.services).of_number(organization_id, number)
+    return call.stored(ErasureRepository).of_number(organization_id, number)
 
 
 @OPERATIONS(records.NUMBER_FORGET, changes=ErasureProgress, **_NAMED)
@@ -248,7 +241,9 @@ async def _forget(call: Call[OfNumber]) -> ErasureProgress:
     services.accounts.fresh_organization(organization_id)
     erasure_id, who = services.ids.new("del"), call.caller.who
     by = call.audit(organization_id=organization_id, details={"number": masked(number)})
-    erasure = await _erasures(services).begin(by, erasure_id, organization_id, number, who, now_ms)
+    erasure = await call.stored(ErasureRepository).begin(
+        by, erasure_id, organization_id, number, who, now_ms
+    )
     services.part(Errands).ring()
     return progress_of(erasure)
 
@@ -257,13 +252,13 @@ async def _forget(call: Call[OfNumber]) -> ErasureProgress:
 async def _list_erasures(call: Call[OfOrganization]) -> Erasures:
     organization_id = call.arguments.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    erasures = _erasures(call.services).of_organization(organization_id, DELETIONS_SHOWN_MAX)
+    erasures = call.stored(ErasureRepository).of_organization(organization_id, DELETIONS_SHOWN_MAX)
     return Erasures(tuple(progress_of(each) for each in erasures))
 
 
 @OPERATIONS(records.ERASURE_SHOW, roles=OWNERS, operators=READERS, owner=_owner_of_erasure)
 async def _show_erasure(call: Call[OfErasure]) -> ErasureProgress:
-    return progress_of(_erasures(call.services).find(call.arguments.erasure_id))
+    return progress_of(call.stored(ErasureRepository).find(call.arguments.erasure_id))
 
 
 @OPERATIONS(records.ERASURE_RUN, roles=OPERATORS)
@@ -298,7 +293,7 @@ async def _delete(call: Call[Delete]) -> ErasureProgress:
     erasure_id, now_ms, who = services.ids.new("del"), call.now_ms, call.caller.who
     actor_id = (call.caller.user_id or "") if call.caller.is_member else None
     try:
-        deleted = await _erasures(services).delete_organization(
+        deleted = await call.stored(ErasureRepository).delete_organization(
             call.audit(AuditImage.ORGANIZATION, organization_id),
             organization_id,
             erasure_id,
@@ -316,7 +311,7 @@ async def _delete(call: Call[Delete]) -> ErasureProgress:
         services.delivery.hint_webhook(endpoint_id)
     await services.requests.forget(organization_id)
     services.part(Errands).ring()
-    return progress_of(_erasures(services).find(erasure_id))
+    return progress_of(call.stored(ErasureRepository).find(erasure_id))
 
 
 # -- exports
@@ -330,12 +325,9 @@ class OfExport(Arguments):
     export_id: Text
 
 
-def _exports(services: Services) -> ExportRepository:
-    return services.repositories.part(ExportRepository)
-
-
 def _owner_of_export(services: Services, arguments: OfExport) -> str:
-    return _exports(services).find(arguments.export_id).organization_id
+    exports = services.repositories.part(ExportRepository)
+    return exports.find(arguments.export_id).organization_id
 
 
 _FILE: Final[dict[str, Any]] = {"roles": OWNERS, "owner": _owner_of_export}
@@ -353,7 +345,7 @@ async def _request(call: Call[OfOrganization]) -> Export:
         )
     export_id, who = services.ids.new("exp"), call.caller.who
     by = call.audit(organization_id=organization_id)
-    export = await _exports(services).begin(by, export_id, organization_id, who, now_ms)
+    export = await call.stored(ExportRepository).begin(by, export_id, organization_id, who, now_ms)
     services.part(Errands).exporting.ring()
     return export
 
@@ -362,20 +354,20 @@ async def _request(call: Call[OfOrganization]) -> Export:
 async def _list_exports(call: Call[OfOrganization]) -> Exports:
     organization_id = call.arguments.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    exports = _exports(call.services).of_organization(organization_id, EXPORTS_SHOWN_MAX)
+    exports = call.stored(ExportRepository).of_organization(organization_id, EXPORTS_SHOWN_MAX)
     return Exports(tuple(exports))
 
 
 @OPERATIONS(records.EXPORT_SHOW, operators=READERS, **_FILE)
 async def _show_export(call: Call[OfExport]) -> Export:
-    return _exports(call.services).find(call.arguments.export_id)
+    return call.stored(ExportRepository).find(call.arguments.export_id)
 
 
 @OPERATIONS(records.EXPORT_FETCH, shows_texts=True, fresh=True, **_FILE)
 async def _fetch(call: Call[OfExport]) -> Fetched:
     if call.hides_texts:
         raise Forbidden("The file holds messages' texts. Only owners may fetch it, on their pages.")
-    export = _exports(call.services).find(call.arguments.export_id)
+    export = call.stored(ExportRepository).find(call.arguments.export_id)
     over = export.expires_at is not None and export.expires_at <= call.now_ms
     if export.state is not ExportState.READY or over:
         raise NotFound("This file no longer exists.")
@@ -387,8 +379,8 @@ async def _fetch(call: Call[OfExport]) -> Fetched:
 @OPERATIONS(records.EXPORT_DELETE, changes=Export, **_FILE)
 async def _drop(call: Call[OfExport]) -> Export:
     export_id, now_ms = call.arguments.export_id, call.now_ms
-    export = _exports(call.services).find(export_id)
+    export = call.stored(ExportRepository).find(export_id)
     by = call.audit(subject=export_id, organization_id=export.organization_id)
-    dropped = await _exports(call.services).drop(by, export_id, now_ms)
-    call.services.part(Errands).exporting.ring()
+    dropped = await call.stored(ExportRepository).drop(by, export_id, now_ms)
+    call.part(Errands).exporting.ring()
     return dropped

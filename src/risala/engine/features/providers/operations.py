@@ -151,10 +151,6 @@ OPERATIONS: Final = Operations()
 _ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": IdentityProvider, "fresh": True}
 
 
-def _providers(call: Call[Any]) -> Providers:
-    return call.services.part(Providers)
-
-
 def _actor(call: Call[Any]) -> str | None:
     """The owner who asks; None: the operator, who need not be a member."""
     return (call.caller.user_id or "") if call.caller.is_member else None
@@ -171,7 +167,7 @@ def _signed(call: Call[Any]) -> AuditEntry:
     SHOW, roles=OWNERS, operators=SUPPORT, owner=owners.named, versioned_by="organization_id"
 )
 async def _show(call: Call[OfOrganization]) -> ProviderState:
-    return _providers(call).state(call.arguments.organization_id)
+    return call.part(Providers).state(call.arguments.organization_id)
 
 
 @OPERATIONS(SET, roles=OWNERS, versioned_by="organization_id", **_ONE)
@@ -186,7 +182,7 @@ async def _set(call: Call[SetProvider]) -> IdentityProvider:
         values["default_role"] = (
             None if arguments.default_role == NOBODY else Role(arguments.default_role)
         )
-    put = _providers(call).put
+    put = call.part(Providers).put
     return await put(
         arguments.organization_id, values, arguments.client_secret, _actor(call), _signed(call)
     )
@@ -194,13 +190,13 @@ async def _set(call: Call[SetProvider]) -> IdentityProvider:
 
 @OPERATIONS(DELETE, roles=OWNERS, **_ONE)
 async def _delete(call: Call[OfOrganization]) -> IdentityProvider:
-    delete = _providers(call).delete
+    delete = call.part(Providers).delete
     return await delete(call.arguments.organization_id, _actor(call), _signed(call))
 
 
 @OPERATIONS(LIST, roles=OPERATORS, operators=SUPPORT)
 async def _list(call: Call[NoArguments]) -> IdentityProviders:
-    return IdentityProviders(tuple(_providers(call).all_of_them()))
+    return IdentityProviders(tuple(call.part(Providers).all_of_them()))
 
 
 @OPERATIONS(CONFIRM, roles=OPERATORS, **_ONE)
@@ -216,12 +212,12 @@ async def _confirm(call: Call[ConfirmDomain]) -> IdentityProvider:
             f" another ({shown}). Ask the organization, then confirm it with `mixedScripts`."
         )
         raise Invalid("domain", "mixed_scripts", text)
-    confirm = _providers(call).confirm
+    confirm = call.part(Providers).confirm
     return await confirm(arguments.organization_id, arguments.domain, _signed(call))
 
 
 @OPERATIONS(REFUSE, roles=OPERATORS, **_ONE)
 async def _refuse(call: Call[OfDomain]) -> IdentityProvider:
     arguments = call.arguments
-    refuse = _providers(call).refuse
+    refuse = call.part(Providers).refuse
     return await refuse(arguments.organization_id, arguments.domain, _signed(call))

@@ -254,8 +254,3 @@ def letter(letters: Letters, owed: OwedMail, words: Words) -> Values:
         "when": moment(owed.details["at"], owed.language, organization.time_zone),
         "url": f"{letters.url}/app/{organization.id}/members/sign-in",
     }
-
-
-def access(services: Services) -> Providers:
-    """Access for the pages of sign-in."""
-    return services.part(Providers)

@@ -171,7 +171,7 @@ class OfMailing(Arguments):
 
 def meant(call: Call[Any]) -> Mailing:
     """The mailing that a call is about. Raises ``NotFound``."""
-    return call.services.part(mailing_service).mailing(call.arguments.mailing_id)
+    return call.part(mailing_service).mailing(call.arguments.mailing_id)
 
 
 def need_service(call: Call[Any], what: str) -> None:

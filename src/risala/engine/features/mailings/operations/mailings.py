@@ -133,9 +133,7 @@ async def _columns(call: Call[LookAtUpload]) -> TableColumns:
     arguments = call.arguments
     call.services.accounts.fresh_organization(arguments.organization_id)
     need_service(call, "The file cannot be read")
-    return await call.services.part(mailing_service).columns(
-        arguments.organization_id, arguments.upload
-    )
+    return await call.part(mailing_service).columns(arguments.organization_id, arguments.upload)
 
 
 @OPERATIONS(mailings.CREATE, **_NEW)
@@ -158,14 +156,14 @@ async def _create(call: Call[CreateMailing]) -> Mailing:
         numbers=arguments.numbers,
         chosen=arguments.chosen,
     )
-    return await call.services.part(mailing_service).create(new, by=call.audit(AuditImage.MAILING))
+    return await call.part(mailing_service).create(new, by=call.audit(AuditImage.MAILING))
 
 
 @OPERATIONS(mailings.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named)
 async def _list(call: Call[ListMailings]) -> Mailings:
     arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
-    page = call.services.part(mailing_service).page(
+    page = call.part(mailing_service).page(
         arguments.organization_id, None if arguments.older is None else str(arguments.older)
     )
     return replace(page, mailings=tuple(_shown(call, each) for each in page.mailings))
@@ -173,7 +171,7 @@ async def _list(call: Call[ListMailings]) -> Mailings:
 
 @OPERATIONS(mailings.SHOW, operators=SUPPORT, versioned_by="mailing_id", **_LOOK)
 async def _show(call: Call[OfMailing]) -> MailingView:
-    view = await call.services.part(mailing_service).view(call.arguments.mailing_id)
+    view = await call.part(mailing_service).view(call.arguments.mailing_id)
     return replace(view, mailing=_shown(call, view.mailing))
 
 
@@ -199,16 +197,14 @@ async def _set(call: Call[SetMailing]) -> Mailing:
         raise Invalid("send_at", "too_late", sentence)
     if "text" in values:
         need_service(call, "The text cannot be changed")
-    return await call.services.part(mailing_service).change(
-        arguments.mailing_id, values, by=_signed(call)
-    )
+    return await call.part(mailing_service).change(arguments.mailing_id, values, by=_signed(call))
 
 
 @OPERATIONS(mailings.READ, **_CHANGE)
 async def _read(call: Call[ReadMailing]) -> Mailing:
     need_service(call, "The file cannot be read")
     arguments = call.arguments
-    return await call.services.part(mailing_service).read(
+    return await call.part(mailing_service).read(
         arguments.mailing_id, arguments.chosen, by=_signed(call)
     )
 
@@ -218,26 +214,26 @@ async def _start(call: Call[StartMailing]) -> Mailing:
     mailing = meant(call)
     need_service(call, "The mailing cannot be started")
     details = {"ready": mailing.ready, "bad": mailing.bad, "price": money(mailing.price)}
-    return await call.services.part(mailing_service).start(mailing.id, by=_signed(call, **details))
+    return await call.part(mailing_service).start(mailing.id, by=_signed(call, **details))
 
 
 @OPERATIONS(mailings.PAUSE, operators=SUPPORT, **_CHANGE)
 async def _pause(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
-    return await call.services.part(mailing_service).pause(call.arguments.mailing_id, by=by)
+    return await call.part(mailing_service).pause(call.arguments.mailing_id, by=by)
 
 
 @OPERATIONS(mailings.GO_ON, **_CHANGE)
 async def _go_on(call: Call[OfMailing]) -> Mailing:
     need_service(call, "The mailing cannot go on")
     by = _signed(call, **_progress(call))
-    return await call.services.part(mailing_service).go_on(call.arguments.mailing_id, by=by)
+    return await call.part(mailing_service).go_on(call.arguments.mailing_id, by=by)
 
 
 @OPERATIONS(mailings.STOP, **_CHANGE)
 async def _stop(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
-    return await call.services.part(mailing_service).stop(call.arguments.mailing_id, by=by)
+    return await call.part(mailing_service).stop(call.arguments.mailing_id, by=by)
 
 
 @OPERATIONS(mailings.AGAIN, **_CHANGE)
@@ -245,15 +241,13 @@ async def _again(call: Call[OfMailing]) -> Mailing:
     mailing = meant(call)
     need_service(call, "The mailing cannot be made")
     by = call.audit(AuditImage.MAILING, details={"of": mailing.id})
-    return await call.services.part(mailing_service).again(
-        mailing.id, created_by=call.caller.who, by=by
-    )
+    return await call.part(mailing_service).again(mailing.id, created_by=call.caller.who, by=by)
 
 
 @OPERATIONS(mailings.DELETE, **_CHANGE)
 async def _delete(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
-    return await call.services.part(mailing_service).delete(call.arguments.mailing_id, by=by)
+    return await call.part(mailing_service).delete(call.arguments.mailing_id, by=by)
 
 
 def _progress(call: Call[OfMailing]) -> dict[str, int]:

@@ -142,7 +142,7 @@ async def _rows(call: Call[ListMailingRows]) -> MailingRows:
     arguments, mailing = call.arguments, meant(call)
     limit = limit_of(arguments.limit)
     await _note_rows_shown(call, mailing, state=arguments.state and arguments.state.value)
-    return await call.services.part(mailing_service).rows(
+    return await call.part(mailing_service).rows(
         mailing.id, arguments.state, arguments.after or 0, limit
     )
 
@@ -154,7 +154,7 @@ async def _person(call: Call[ShowPerson]) -> Person:
     if arguments.step in ("next", "previous") and arguments.row is None:
         raise Invalid("row", "missing", "`row` is required: the step is from there.")
     await _note_rows_shown(call, mailing)
-    return await call.services.part(mailing_service).person(
+    return await call.part(mailing_service).person(
         mailing.id, place=arguments.place, row=arguments.row, step=arguments.step
     )
 
@@ -179,7 +179,7 @@ async def _mend(call: Call[MendRow]) -> MailingRow:
     by = call.audit(
         AuditImage.MAILING, arguments.mailing_id, details={"row": arguments.row}, always=True
     )
-    return await call.services.part(mailing_service).mend(
+    return await call.part(mailing_service).mend(
         arguments.mailing_id, arguments.row, arguments.cells, by=by
     )
 
@@ -189,7 +189,7 @@ async def _leave_out(call: Call[LeaveOut]) -> Mailing:
     arguments, mailing = call.arguments, meant(call)
     details = {"rows": mailing.bad} if arguments.row is None else {"row": arguments.row}
     by = call.audit(AuditImage.MAILING, mailing.id, details=details, always=True)
-    return await call.services.part(mailing_service).leave_out(mailing.id, arguments.row, by=by)
+    return await call.part(mailing_service).leave_out(mailing.id, arguments.row, by=by)
 
 
 @OPERATIONS(mailings.REPORT, operators=SUPPORT, **_LOOK)
@@ -198,7 +198,7 @@ async def _report(call: Call[ReadReport]) -> ReportPart:
     arguments, mailing = call.arguments, meant(call)
     details = {"mailing": mailing.id, "rows": mailing.rows}
     line = await line_of(call, arguments.export, details, mailing.organization_id)
-    part = await call.services.part(mailing_service).report(mailing.id, arguments.after or 0)
+    part = await call.part(mailing_service).report(mailing.id, arguments.after or 0)
     return replace(part, export=line)
 
 

@@ -171,7 +171,7 @@ def shown(call: Call[Any], payment: StoredPayment) -> ShownPayment:
     values["state"] = state = payment.state_at(call.now_ms)
     if state is not PaymentState.WAITING:
         values |= {"checkout_url": None, "asks": ()}
-    values["payer"] = _payments(call).payers.status(payment)
+    values["payer"] = call.part(PaymentService).payers.status(payment)
     return ShownPayment(**values, asked_again_at=payment.poll_at)
 
 
@@ -193,7 +193,7 @@ _STEP: Final[dict[str, Any]] = {
 
 @OPERATIONS(records.METHODS, roles=VIEWERS, operators=READERS, for_all=True)
 async def _methods(call: Call[NoArguments]) -> PaymentMethods:
-    payments = _payments(call)
+    payments = call.part(PaymentService)
     methods = (
         OfferedMethod(
             name,
@@ -220,7 +220,7 @@ async def _methods(call: Call[NoArguments]) -> PaymentMethods:
 )
 async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     refuse_if_nobody_pays(call.services)
-    arguments, payments = call.arguments, _payments(call)
+    arguments, payments = call.arguments, call.part(PaymentService)
     offer = payments.offers.get(arguments.method)
     if offer is not None and offer.begun_by is Beginner.OPERATOR and call.caller.is_member:
         raise Forbidden("Only operators can begin payments of this method.")
@@ -241,7 +241,7 @@ async def _list(call: Call[ListPayments]) -> PaymentPage:
     limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
     if arguments.organization_id is not None:
         call.services.accounts.organization(arguments.organization_id)
-    payments = call.services.repositories.part(PaymentRepository).page(
+    payments = call.stored(PaymentRepository).page(
         limit + 1,
         organization_id=arguments.organization_id,
         before=arguments.before,
@@ -253,26 +253,28 @@ async def _list(call: Call[ListPayments]) -> PaymentPage:
 
 @OPERATIONS(records.SHOW, roles=VIEWERS, operators=STAFF, owner=of_payment)
 async def _show(call: Call[OfPayment]) -> ShownPayment:
-    return shown(call, _payments(call).payment(call.arguments.payment_id))
+    return shown(call, call.part(PaymentService).payment(call.arguments.payment_id))
 
 
 @OPERATIONS(records.RETRY, roles=OWNERS, operators=FINANCE, owner=of_payment, tops_up=True)
 async def _go_on(call: Call[OfPayment]) -> ShownPayment:
     """Ask the method again if it did not answer when the payment began."""
-    return shown(call, await _payments(call).go_on(call.arguments.payment_id))
+    return shown(call, await call.part(PaymentService).go_on(call.arguments.payment_id))
 
 
 @OPERATIONS(records.CLAIM, roles=OWNERS, fresh=True, **_STEP)
 async def _claim(call: Call[ClaimPayment]) -> ShownPayment:
     arguments = call.arguments
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id)
-    return shown(call, await _payments(call).claim(arguments.payment_id, arguments.entered, by))
+    return shown(
+        call, await call.part(PaymentService).claim(arguments.payment_id, arguments.entered, by)
+    )
 
 
 def _weigh(call: Call[ConfirmPayment]) -> Weight:
     """The sum that is credited; the payment as it is now."""
     arguments = call.arguments
-    payment = _payments(call).payment(arguments.payment_id)
+    payment = call.part(PaymentService).payment(arguments.payment_id)
     amount = payment.amount if arguments.amount is None else arguments.amount
     return Weight(amount, {"state": payment.state.value, "reference": payment.reference})
 
@@ -282,7 +284,7 @@ async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
     arguments = call.arguments
     details = {"unchecked": True} if arguments.unchecked else None
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id, details=details)
-    payment = await _payments(call).confirm(
+    payment = await call.part(PaymentService).confirm(
         arguments.payment_id,
         arguments.reference,
         arguments.amount,
@@ -304,7 +306,7 @@ async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
 async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
     arguments = call.arguments
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id, details={"reason": arguments.reason})
-    payment = await _payments(call).refuse(
+    payment = await call.part(PaymentService).refuse(
         arguments.payment_id, arguments.reason, call.caller.who, by
     )
     return shown(call, payment)
@@ -312,7 +314,7 @@ async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
 
 @OPERATIONS(records.QUEUE, roles=OPERATORS, operators=STAFF, reads_all_organizations=True)
 async def _queue(call: Call[ListClaims]) -> PaymentQueue:
-    arguments, payments = call.arguments, call.services.repositories.part(PaymentRepository)
+    arguments, payments = call.arguments, call.stored(PaymentRepository)
     limit = limit_of(arguments.limit)
     payment_filter, steps = _wanted(call), Steps(limit, arguments.before, arguments.after)
     read = payments.queued if arguments.status == WAITING else payments.listed
@@ -335,7 +337,7 @@ def _wanted(call: Call[ListClaims]) -> PaymentFilter:
         key = normalised_reference(search)
     except ValueError:
         return PaymentFilter(state, search)
-    if call.services.repositories.part(PaymentRepository).is_entered(key):
+    if call.stored(PaymentRepository).is_entered(key):
         return PaymentFilter(state, key=key)
     return PaymentFilter(state, search)
 
@@ -357,7 +359,8 @@ async def _send(call: Call[SendPayerCode]) -> ShownPayment:
     arguments = call.arguments
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id, always=True)
     return shown(
-        call, await _payments(call).payers.send(arguments.payment_id, arguments.number, by)
+        call,
+        await call.part(PaymentService).payers.send(arguments.payment_id, arguments.number, by),
     )
 
 
@@ -366,7 +369,10 @@ async def _check(call: Call[CheckPayer]) -> ShownPayment:
     arguments = call.arguments
     by = call.audit(AuditImage.PAYMENT, arguments.payment_id)
     return shown(
-        call, await _payments(call).payers.check(arguments.payment_id, arguments.code.strip(), by)
+        call,
+        await call.part(PaymentService).payers.check(
+            arguments.payment_id, arguments.code.strip(), by
+        ),
     )
 
 
@@ -374,8 +380,4 @@ async def _check(call: Call[CheckPayer]) -> ShownPayment:
 async def _poll(call: Call[OfPayment]) -> ShownPayment:
     """Ask the provider for the payment's state now."""
     by = call.audit(AuditImage.PAYMENT, call.arguments.payment_id, always=True)
-    return shown(call, await _payments(call).polls.now(call.arguments.payment_id, by))
-
-
-def _payments(call: Call[Any]) -> PaymentService:
-    return call.services.part(PaymentService)
+    return shown(call, await call.part(PaymentService).polls.now(call.arguments.payment_id, by))

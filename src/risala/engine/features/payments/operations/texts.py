@@ -74,7 +74,7 @@ def _shown(call: Call[Any], text: BankText) -> ShownText:
     """A text with the payment that it settled, or that it matches in every respect."""
     fits = text.payment_id
     if fits is None and text.state is TextState.WAITING and text.reference_key is not None:
-        owner = call.services.repositories.part(BankTextRepository).payment_of(text)
+        owner = call.stored(BankTextRepository).payment_of(text)
         fits = owner if owner.startswith("pay_") else None
     return ShownText(**shallow(text, ShownText), fits=fits)
 
@@ -102,7 +102,7 @@ async def _list(call: Call[ListTexts]) -> TextPage:
 async def _dismiss(call: Call[DismissText]) -> ShownText:
     arguments = call.arguments
     by = call.audit(AuditImage.BANK_TEXT, arguments.text_id, details={"reason": arguments.reason})
-    texts = call.services.repositories.part(BankTextRepository)
+    texts = call.stored(BankTextRepository)
     return _shown(call, await texts.dismiss(by, arguments.text_id, call.caller.who, call.now_ms))
 
 
@@ -122,4 +122,4 @@ async def _reconcile(call: Call[Reconcile]) -> Lines:
 
 
 def _reader(call: Call[Any]) -> BankSmsReader:
-    return call.services.part(PaymentService).reader
+    return call.part(PaymentService).reader

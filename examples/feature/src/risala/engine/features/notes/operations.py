@@ -45,7 +45,7 @@ OPERATIONS: Final = Operations()
 async def _write(call: Call[WriteNote]) -> Note:
     organization_id, text = call.arguments.organization_id, call.arguments.text
     call.services.accounts.organization(organization_id)
-    notes = call.services.repositories.part(NoteRepository)
+    notes = call.stored(NoteRepository)
     if text is None:
         return notes.note_of(organization_id)
     by = call.audit(organization_id=organization_id, details={"note": text})
