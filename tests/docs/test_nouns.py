@@ -54,7 +54,6 @@ HOLDERS = {
     "engine/journal/accounts/memberships.py found": "the verb: who has an account founds one",
     "engine/journal/messages/timeline.py told": _COLUMN,
     "engine/journal/state.py told": _COLUMN,
-    "engine/kernel/operation.py given": "`call.arguments`: each operation reads its arguments so",
     "engine/model/records/requests.py asked": _BODY,
     "engine/rules/request_bodies.py asked": _BODY,
     "plugins/contract.py given": _PLUGIN,

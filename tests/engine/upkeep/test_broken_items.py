@@ -29,6 +29,7 @@ from risala.engine.features.payments.bank_sms_reader import BankSmsReader
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.feature_work import Forgot
+from risala.engine.model.records.webhooks import DueCall
 from risala.engine.people.post import Post
 from risala.engine.verify.sessions import VerificationSessions
 from risala.engine.webhooks.notices import Notices
@@ -294,7 +295,7 @@ async def face_calls(work, aside, clock):
         del left[event]
 
     def first(_, besides):
-        return next((Given(event=each, due_at=0) for each in left if each not in besides), None)
+        return next((DueCall(each, 0) for each in left if each not in besides), None)
 
     async def never(_):
         await trio.sleep_forever()

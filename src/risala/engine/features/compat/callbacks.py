@@ -1,16 +1,14 @@
 """Calls customers back through the face that they sent by, at least once for each event.
 
 A row, written with its message, says that a message wants calls. A cursor over the events finds
-those that need one. The calls are rows too: each attempt is counted before a byte leaves, and
-repeated by the schedule of webhooks. So a service that is killed meanwhile calls again, and a slow
-or dead server only delays the calls of its own credential.
+those that need one. The calls are rows too, and repeated by the schedule of webhooks.
 """
 
 from __future__ import annotations
 
 import hmac
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -18,7 +16,6 @@ import structlog
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.features.compat.credentials import Credentials
@@ -29,10 +26,12 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, NotFound, SecretLost, Unavailable
 from risala.engine.model.events import EventType
 from risala.engine.model.features import Task
-from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
+from risala.engine.model.records.webhooks import DueCall
+from risala.engine.rules.webhooks.queues import Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 from risala.engine.services import Services
+from risala.engine.webhooks.owed_calls import OwedCalls
 from risala.plugins.face import CallsBack, FaceCall, FaceEvent
 from risala.plugins.kinds import FACES
 
@@ -48,10 +47,6 @@ TYPES: Final = (
 EVENTS_AT_ONCE: Final = 500
 WIDTHS: Final = Widths(per_endpoint=4, prompt=12, patient=4)
 """The most open calls: sixteen of those that the client makes at once beside webhooks."""
-PROMPT_S: Final = 2.0
-"""Seconds for an answer; a slower server shares the slots of slow ones."""
-STORAGE_RETRY_S: Final = 1.0
-STOP_S: Final = 3.0
 TIDY_S: Final = 3600.0
 DAY_MS: Final = 86_400_000
 _REVOKED: Final = "The credential is revoked."
@@ -73,43 +68,25 @@ class CallbackSources:
     jitter: Callable[[], float] = random.random
 
 
-class CompatCallbacks:
+class CompatCallbacks(OwedCalls[CallToMake, ReceiverAnswer | ReceiverFault | None]):
     """A service; see the module's text."""
 
+    name = "faces"
+    receiver = "credential"
+
     def __init__(self, sources: CallbackSources) -> None:
+        super().__init__(WIDTHS, sources.clock, sources.items)
         self._have = sources
-        self._alarm = Alarm(sources.clock)
-        self._lanes = Lanes(WIDTHS)
 
     async def run(self) -> None:
         """Call until stopped; a stop waits a moment for open answers."""
         self._lanes = Lanes(WIDTHS)
         for credential, due_at in self._have.calls.waiting():
             self._lanes.expect(credential, due_at)
-        over = trio.Event()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._follow)
             nursery.start_soon(self._keep_tidy)
-            crew: trio.Nursery
-            scope: trio.CancelScope
-            scope, crew = await nursery.start(self._keep_workers, over)
-            try:
-                while True:
-                    self._hand_out(crew)
-                    await self._alarm.wait(self._lanes.next_due())
-            finally:
-                scope.deadline = trio.current_time() + STOP_S
-                over.set()
-
-    async def _keep_workers(
-        self,
-        over: trio.Event,
-        task_status: trio.TaskStatus[tuple[trio.CancelScope, trio.Nursery]],
-    ) -> None:
-        with trio.CancelScope(shield=True) as scope:
-            async with trio.open_nursery() as crew:
-                task_status.started((scope, crew))
-                await over.wait()
+            await self._serve(nursery)
 
     # -- writing down calls
 
@@ -121,10 +98,10 @@ class CompatCallbacks:
                 events = await cursor.next(EVENTS_AT_ONCE)
                 owed: list[OwedCall] = []
                 for event in events:
-                    with self._have.items.item(event.seq):
+                    with self._items.item(event.seq):
                         owed += self._asked(event.seq)
                 if owed:
-                    await self._have.items.together(owed, lambda call: call.event, self._owe)
+                    await self._items.together(owed, lambda call: call.event, self._owe)
                 await cursor.keep(events[-1].seq)
         except Draining:
             await trio.sleep_forever()  # the stop is near; the next start reads on
@@ -132,7 +109,7 @@ class CompatCallbacks:
             self._have.cursors.close(CONSUMER)
 
     async def _owe(self, owed: Sequence[OwedCall]) -> None:
-        now_ms = self._have.clock.now_ms()
+        now_ms = self._clock.now_ms()
         owe = partial(self._have.calls.owe, owed, now_ms)
         await retry_until_committed("faces", owe)
         for call in owed:
@@ -180,57 +157,24 @@ class CompatCallbacks:
 
     # -- making calls
 
-    def _hand_out(self, crew: trio.Nursery) -> None:
-        now_ms = self._have.clock.now_ms()
-        while (lane := self._lanes.take(now_ms)) is not None:
-            besides = {*lane.in_flight, *map(int, self._have.items.held())}
-            due = self._have.calls.first_due(lane.endpoint_id, besides)
-            if due is None or due.due_at > now_ms:
-                self._lanes.rest(
-                    lane, self._have.items.again_ms(now_ms) if due is None else due.due_at
-                )
-            else:
-                self._lanes.start(lane, due.event)
-                crew.start_soon(self._make, lane, due.event)
+    def _look(self) -> None:
+        """Nothing is new: :meth:`_follow` expects each call when it is written down."""
 
-    async def _make(self, lane: EndpointQueue, event: int) -> None:
-        """One attempt at one call."""
-        clock = self._have.clock
-        try:
-            with self._have.items.item(event, credential=lane.endpoint_id):
-                await self._attempt(lane, event)
-            if event in lane.in_flight:  # it was set aside
-                self._lanes.leave(lane, event, clock.now_ms())
-        except Draining:
-            pass  # the call stays due, and the next start finds it
-        except Unavailable as error:
-            log.warning("faces.storage", reason=str(error))
-            await trio.sleep(STORAGE_RETRY_S)
-            self._lanes.leave(lane, event, clock.now_ms())
-        finally:
-            self._alarm.ring()
+    def _first_due(self, receiver_id: str, besides: Collection[int]) -> DueCall | None:
+        return self._have.calls.first_due(receiver_id, besides)
 
-    async def _attempt(self, lane: EndpointQueue, event: int) -> None:
-        begun_at = self._have.clock.now_ms()
-        attempt = await self._have.calls.begin(event, begun_at)
-        if attempt is None:
-            self._lanes.leave(lane, event, begun_at)
-            return
-        began_s = trio.current_time()
-        seen = await self._post(lane.endpoint_id, attempt)
-        prompt = trio.current_time() - began_s <= PROMPT_S
-        ok = await self._finish(event, attempt, seen)
-        self._lanes.finish(lane, event, ok=ok, prompt=prompt)
+    async def _begin(self, seq: int, now_ms: int) -> CallToMake | None:
+        return await self._have.calls.begin(seq, now_ms)
 
     async def _post(
-        self, credential_id: str, attempt: CallToMake
+        self, receiver_id: str, attempt: CallToMake
     ) -> ReceiverAnswer | ReceiverFault | None:
         """The result; None: the credential is revoked, or the customer no longer wants a call."""
-        credential = self._credential(credential_id)
+        credential = self._credential(receiver_id)
         if credential is None or credential.revoked_at is not None:
             return None
         try:
-            signer = self._have.credentials.signer(credential_id)
+            signer = self._have.credentials.signer(receiver_id)
         except SecretLost as error:
             return ReceiverFault("SECRET_LOST", str(error))
         sign = _unsigned if signer is None else partial(_signed, signer)
@@ -242,16 +186,16 @@ class CompatCallbacks:
         )
 
     async def _finish(
-        self, event: int, attempt: CallToMake, seen: ReceiverAnswer | ReceiverFault | None
+        self, seq: int, attempt: CallToMake, seen: ReceiverAnswer | ReceiverFault | None
     ) -> bool:
-        now_ms = self._have.clock.now_ms()
+        now_ms = self._clock.now_ms()
         calls, is_done = self._have.calls, True
         if seen is None:
-            write = partial(calls.drop, event, _REVOKED, now_ms)
+            write = partial(calls.drop, seq, _REVOKED, now_ms)
         else:
             verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
             is_done = verdict.state == "delivered"
-            write = partial(calls.finish, event, verdict, now_ms)
+            write = partial(calls.finish, seq, verdict, now_ms)
             if verdict.state == "failed":
                 log.warning("faces.call_failed", message_id=attempt.event.subject)
         # Retried until it is on disk: otherwise the call would be made again.
@@ -263,7 +207,7 @@ class CompatCallbacks:
         while True:
             days = self._have.kept_days
             if days:
-                before_ms = self._have.clock.now_ms() - days * DAY_MS
+                before_ms = self._clock.now_ms() - days * DAY_MS
                 try:
                     await self._have.calls.tidy(before_ms)
                 except Unavailable as error:

@@ -117,12 +117,6 @@ class OwedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class DueCall:
-    event: int
-    due_at: int
-
-
-@dataclass(frozen=True, slots=True)
 class CallToMake:
     """Everything that one attempt needs."""
 

@@ -15,7 +15,6 @@ from risala.engine.features.compat.records import (
     Callback,
     CallToMake,
     CompatCredential,
-    DueCall,
     OwedCall,
     Proof,
 )
@@ -33,6 +32,7 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import MessageEvent
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.records.record import audit_image
+from risala.engine.model.records.webhooks import DueCall
 from risala.engine.rules.sealing import SecretPurpose
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
@@ -220,7 +220,7 @@ def first_due(
         " ORDER BY due_at LIMIT ?",
         (credential, len(in_flight) + 1),
     ).fetchall()
-    return next((due for due in map(_DUE.of, rows) if due.event not in in_flight), None)
+    return next((due for due in map(_DUE.of, rows) if due.seq not in in_flight), None)
 
 
 def waiting(conn: sqlite3.Connection) -> list[tuple[str, int]]:

@@ -14,7 +14,7 @@ from risala.engine.journal.webhooks import event_rows
 from risala.engine.journal.webhooks.event_rows import EventRow
 from risala.engine.model.records.webhooks import (
     ENDPOINT_DISABLED,
-    DueDelivery,
+    DueCall,
     MessageArrival,
     WebhookAttempt,
 )
@@ -26,12 +26,12 @@ ROWS_AT_ONCE: Final = 200
 """Deliveries that one unit ends, or makes due again: a small one, between those of the sends."""
 
 
-_DUE: Final = Rows(DueDelivery)
+_DUE: Final = Rows(DueCall)
 
 
 def first_due(
     conn: sqlite3.Connection, endpoint_id: str, in_flight: Collection[int]
-) -> DueDelivery | None:
+) -> DueCall | None:
     """The endpoint's next pending delivery that is not being attempted."""
     rows = conn.execute(
         "SELECT seq, due_at FROM webhook_delivery WHERE endpoint_id = ? AND state = 'pending'"

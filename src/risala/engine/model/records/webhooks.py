@@ -305,8 +305,11 @@ class EventAbout:
 
 
 @dataclass(frozen=True, slots=True)
-class DueDelivery:
+class DueCall:
+    """A call that is owed to a receiver: an event's delivery, or a customer's callback."""
+
     seq: int
+    """Of a delivery its number, of a callback its event's."""
     due_at: int
 
 
