@@ -26,7 +26,7 @@ GUARDS: Final = (
     Guard(
         "A form without our mark does nothing.",
         "http/web/app.py",
-        "        if not self.site.gateway.people.is_form_token(request.cookie, mark):\n",
+        "        if not self.site.gateway.people.derived.is_form_token(request.cookie, mark):\n",
         "        if False:\n",
         (
             "http/dashboard/test_walk.py::test_a_form_without_its_mark_is_refused",

@@ -216,7 +216,9 @@ async def enter(request: PageRequest) -> TrioResponse:
     email = request.form.text("who", OPERATOR)
     people, given = request.site.gateway.people, {"email": email, "operator": True}
     link = await request.site.gateway.perform("user.sign_in", given, AT_THE_MACHINE)
-    entered = await people.use_link(link["token"], Browser("x", None, "", "", Language.ENGLISH))
+    entered = await people.sign_in.use_link(
+        link["token"], Browser("x", None, "", "", Language.ENGLISH)
+    )
     assert entered is not None
     reply = request.go(request.face.home)
     request.cookie_policy.set_cookie(reply, request.cookie_policy.session_cookie, entered.token)

@@ -100,8 +100,8 @@ def gateway() -> FakeWebGateway:
         ReachableOrganization("org_1", "Baraka Market", "active", Role.OWNER),
         ReachableOrganization("org_2", "Clinique Nasr", "active", Role.VIEWER),
     )
-    made.people.sign_in(user(), *places, token="OWNER")
-    made.people.sign_in(user(), token="NEW")
+    made.people.enter(user(), *places, token="OWNER")
+    made.people.enter(user(), token="NEW")
     keys = [
         key(1, oldLast4="7kPw", oldUntil=iso(AT_MS + DAY_MS), allowedAddresses=["203.0.113.7"]),
         key(

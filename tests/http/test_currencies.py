@@ -213,7 +213,7 @@ async def _peopled(gateway: Any, settings: Settings, drivers: Any, mails: list[M
         asked = {"email": email, "operator": operator}
         link = await gateway.perform("user.sign_in", asked, CLI)
         browser = Browser("x", None, "", "", Language.FRENCH)
-        return (await gateway.people.use_link(link["token"], browser)).token
+        return (await gateway.people.sign_in.use_link(link["token"], browser)).token
 
     stop = trio.Event()
     console = create_console(gateway, settings, shutdown=stop)

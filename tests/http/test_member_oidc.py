@@ -77,7 +77,9 @@ class Town:
         return reader, await reader.get(f"{self.start()}/callback?{urlencode(brought)}")
 
     def session(self, reader: Reader) -> Any:
-        return self.gateway.people.session(reader.cookies.get(COOKIE, ""), SessionKind.CUSTOMER)
+        return self.gateway.people.sessions.find(
+            reader.cookies.get(COOKIE, ""), SessionKind.CUSTOMER
+        )
 
     async def roles(self) -> dict[str, str]:
         found = await self.do("member.list", organization_id=self.org)
@@ -159,7 +161,7 @@ async def test_a_person_is_offered_the_provider_becomes_a_member_and_enters_noth
             assert "Elsewhere" not in page.text
             assert page.status == 403 or page.location == f"/app/{town.org}/"
         session = town.session(reader)
-        own = town.gateway.people.user_caller(session)
+        own = town.gateway.people.sessions.user_caller(session)
         for name, asked in (
             ("account.show", {}),
             ("account.change_email", {"email": "evil@evil.example"}),
@@ -342,7 +344,7 @@ async def test_an_organization_can_be_entered_by_it_alone_and_owners_have_a_way_
         place = replace(session.places[0], role=Role.OWNER)
         mine = replace(session, places=(place,), device=replace(session.device,
             organization_id=None))  # fmt: skip
-        assert people.caller(mine, town.org).role is Role.OWNER
+        assert people.sessions.caller(mine, town.org).role is Role.OWNER
         # Without its domain the provider lets nobody in, and shuts nobody out.
         await town.do("provider.refuse", organization_id=town.org, domain="risala.example")
         omar = await town.by_link(OMAR)
@@ -358,7 +360,7 @@ async def test_a_session_ends_when_the_provider_says_and_is_fresh_by_signing_in_
         here = f"/app/{town.org}/members/sign-in"
         people = town.gateway.people
         # A session at the provider from earlier lets in, and shows nothing fresh.
-        caller = people.caller(town.session(reader), town.org)
+        caller = people.sessions.caller(town.session(reader), town.org)
         assert caller.freshness is Freshness.STALE
         page = await reader.get(f"/account/fresh?next={here}")
         start = f"{town.start()}?{urlencode({'fresh': '1', 'next': here})}"
@@ -369,7 +371,7 @@ async def test_a_session_ends_when_the_provider_says_and_is_fresh_by_signing_in_
         town.provider.claims = {}
         _, page = await town.enter(reader, start)
         assert town.provider.query["prompt"] == "login"
-        assert people.caller(town.session(reader), town.org).freshness is Freshness.FRESH
+        assert people.sessions.caller(town.session(reader), town.org).freshness is Freshness.FRESH
         town.clock.ahead_ms += 2 * 3_600_000 + 1
         assert town.session(reader) is None
 

@@ -305,10 +305,10 @@ async def test_a_session_becomes_fresh_by_signing_in_there_anew(open_town, mock_
         town.provider.claims = {}
         _, page = await town.enter(reader, start)
         assert page.location == "/operator/audit"
-        session = town.gateway.people.session(
+        session = town.gateway.people.sessions.find(
             reader.cookies["risala-operator"], SessionKind.OPERATOR
         )
-        assert town.gateway.people.user_caller(session).freshness.value == "fresh"
+        assert town.gateway.people.sessions.user_caller(session).freshness.value == "fresh"
 
 
 async def test_codes_by_email_can_be_shut_and_a_link_lets_in_at_any_time(open_town, mock_clock):

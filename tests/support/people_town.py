@@ -110,8 +110,8 @@ class Town:
     ) -> SignedIn:
         browser = browser or self.browser()
         await self.posted()
-        await self.people.begin(browser, email, kind)
-        found = await self.people.finish(browser, await self.mailed(email))
+        await self.people.sign_in.begin(browser, email, kind)
+        found = await self.people.sign_in.finish(browser, await self.mailed(email))
         assert isinstance(found, SignedIn)
         return found
 
@@ -119,16 +119,16 @@ class Town:
         return await self.gateway.perform(name, arguments, caller)
 
     async def as_user(self, name: str, who: SignedIn, /, **arguments: Any) -> dict[str, Any]:
-        session = self.people.session(who.token, who.session.kind)
+        session = self.people.sessions.find(who.token, who.session.kind)
         assert session is not None
-        return await self.do(name, self.people.user_caller(session), **arguments)
+        return await self.do(name, self.people.sessions.user_caller(session), **arguments)
 
     async def as_member(
         self, name: str, who: SignedIn, organization_id: str, /, **arguments: Any
     ) -> dict[str, Any]:
-        session = self.people.session(who.token, who.session.kind)
+        session = self.people.sessions.find(who.token, who.session.kind)
         assert session is not None
-        caller = self.people.caller(session, organization_id)
+        caller = self.people.sessions.caller(session, organization_id)
         given = {"organization_id": organization_id, **arguments}
         return await self.do(name, caller, **given)
 

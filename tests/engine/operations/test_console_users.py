@@ -60,7 +60,7 @@ async def test_users_are_found_by_part_of_address_or_name(house, autojump_clock)
 async def sign_in(house, email):
     link = await house.gateway.perform("user.sign_in", {"email": email})
     browser = Browser(new_token(), 1, "192.0.2.1", "Tester", Language.ENGLISH)
-    return await house.gateway.people.use_link(link["token"], browser)
+    return await house.gateway.people.sign_in.use_link(link["token"], browser)
 
 
 async def test_one_session_is_ended_and_the_others_stay(house, autojump_clock):
@@ -72,14 +72,14 @@ async def test_one_session_is_ended_and_the_others_stay(house, autojump_clock):
     assert {each["kind"] for each in found["sessions"]} == {"customer"}
     ended = await do(house, "user.sign_out", email=email, session_id=one.session.id)
     assert ended == {"ended": 1}
-    assert people.session(one.token, SessionKind.CUSTOMER) is None
-    assert people.session(other.token, SessionKind.CUSTOMER) is not None
+    assert people.sessions.find(one.token, SessionKind.CUSTOMER) is None
+    assert people.sessions.find(other.token, SessionKind.CUSTOMER) is not None
     assert await do(house, "user.sign_out", email=email) == {"ended": 1}
-    assert people.session(other.token, SessionKind.CUSTOMER) is None
+    assert people.sessions.find(other.token, SessionKind.CUSTOMER) is None
 
 
 async def test_another_users_session_is_not_theirs_to_end(house, autojump_clock):
     one = await sign_in(house, "bilal@example.com")
     wrong = {"email": "ada@example.com", "session_id": one.session.id}
     assert await do(house, "user.sign_out", **wrong) == {"ended": 0}
-    assert house.gateway.people.session(one.token, SessionKind.CUSTOMER) is not None
+    assert house.gateway.people.sessions.find(one.token, SessionKind.CUSTOMER) is not None

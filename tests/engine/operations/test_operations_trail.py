@@ -380,7 +380,7 @@ class World:
             self.secrets.add(link["token"])
             language = Language.ENGLISH
             browser = Browser(new_token(), 1, "192.0.2.1", "Tester", language)
-            signed_in = await self.house.gateway.people.use_link(link["token"], browser)
+            signed_in = await self.house.gateway.people.sign_in.use_link(link["token"], browser)
             self.secrets.add(signed_in.token)
         elif name.startswith("factor.") or name == "user.reset_factors":
             await self._factor(name)

@@ -62,9 +62,9 @@ async def _guesses_of_an_hour(town):
     try:
         while True:
             browser = town.browser()
-            await town.people.begin(browser, OPERATOR, CONSOLE)
+            await town.people.sign_in.begin(browser, OPERATOR, CONSOLE)
             for _ in range(5):
-                assert isinstance(await town.people.finish(browser, "0", CONSOLE), Denied)
+                assert isinstance(await town.people.sign_in.finish(browser, "0", CONSOLE), Denied)
                 judged += 1
     except RateLimited:
         return judged
@@ -90,7 +90,7 @@ async def test_codes_of_an_hour_that_one_provider_s_addresses_take(
                 address=str(address),
             )
             try:
-                await town.people.begin(browser, f"x{number}@example.org")
+                await town.people.sign_in.begin(browser, f"x{number}@example.org")
             except RateLimited:
                 continue
             taken += 1
@@ -112,7 +112,7 @@ async def test_six_requests_an_hour_at_an_operator_s_address(
         mine = await town.sign_in(OPERATOR, CONSOLE)
         await trio.sleep(HOUR_S)
         for _ in range(6):
-            await town.people.begin(town.browser(), OPERATOR, CONSOLE)
+            await town.people.sign_in.begin(town.browser(), OPERATOR, CONSOLE)
         browser = town.browser(known_as=mine.known_as)
         assert await _comes_in(town, OPERATOR, CONSOLE, browser) is (era == "now")
 

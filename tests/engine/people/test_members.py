@@ -53,12 +53,12 @@ async def member_of(town, shop: str, email: str) -> dict:
 async def test_who_makes_an_organization_owns_it(town, autojump_clock):
     shop, owner = await shop_of(town)
     assert await roles_in(town, shop) == {A: "owner"}
-    session = town.people.session(owner.token, SessionKind.CUSTOMER)
+    session = town.people.sessions.find(owner.token, SessionKind.CUSTOMER)
     assert [(each.name, each.role) for each in session.places] == [("Shop", Role.OWNER)]
-    caller = town.people.caller(session, shop)
+    caller = town.people.sessions.caller(session, shop)
     assert (caller.who, caller.face, caller.role) == (A, CallerKind.DASHBOARD, Role.OWNER)
     with pytest.raises(NotFound):
-        town.people.caller(session, "org_other")
+        town.people.sessions.caller(session, "org_other")
 
 
 async def test_organizations_of_one_user_have_a_limit(town, autojump_clock):
@@ -314,47 +314,53 @@ async def test_an_edit_of_what_somebody_changed_meanwhile_is_refused(town, autoj
 
 async def test_who_is_removed_sees_nothing_more_and_what_they_follow_ends(town, autojump_clock):
     shop, owner, member = await shop_of(town, (B, "viewer"))
-    session = town.people.session(member.token, SessionKind.CUSTOMER)
-    mine = town.people.session(owner.token, SessionKind.CUSTOMER)
-    with town.people.watching(session, shop) as over, town.people.watching(mine, shop) as mine_over:
+    session = town.people.sessions.find(member.token, SessionKind.CUSTOMER)
+    mine = town.people.sessions.find(owner.token, SessionKind.CUSTOMER)
+    with (
+        town.people.sessions.watching(session, shop) as over,
+        town.people.sessions.watching(mine, shop) as mine_over,
+    ):
         await town.as_member("member.remove", owner, shop, user_id=member.session.user.id)
         assert over.is_set()
         assert not mine_over.is_set()
-    session = town.people.session(member.token, SessionKind.CUSTOMER)
+    session = town.people.sessions.find(member.token, SessionKind.CUSTOMER)
     assert session.places == ()
     with pytest.raises(NotFound):
-        town.people.caller(session, shop)
+        town.people.sessions.caller(session, shop)
 
 
 async def test_another_role_holds_at_once_and_renews_the_cookie(town, autojump_clock):
     shop, owner, member = await shop_of(town, (B, "developer"))
-    session = town.people.session(member.token, SessionKind.CUSTOMER)
+    session = town.people.sessions.find(member.token, SessionKind.CUSTOMER)
     assert not session.stale
-    with town.people.watching(session, shop) as over:
+    with town.people.sessions.watching(session, shop) as over:
         changed = {"user_id": member.session.user.id, "role": "viewer"}
         await town.as_member("member.set_role", owner, shop, **changed)
         assert over.is_set()
-    session = town.people.session(member.token, SessionKind.CUSTOMER)
+    session = town.people.sessions.find(member.token, SessionKind.CUSTOMER)
     assert session.stale
-    assert town.people.caller(session, shop).role is Role.VIEWER
-    token = await town.people.rotate(member.token, SessionKind.CUSTOMER)
-    assert not town.people.session(token, SessionKind.CUSTOMER).stale
+    assert town.people.sessions.caller(session, shop).role is Role.VIEWER
+    token = await town.people.sessions.rotate(member.token, SessionKind.CUSTOMER)
+    assert not town.people.sessions.find(token, SessionKind.CUSTOMER).stale
     # What was under way with the old cookie still passes, for a moment.
-    assert town.people.session(member.token, SessionKind.CUSTOMER).id == session.id
-    assert await town.people.rotate(member.token, SessionKind.CUSTOMER) is None
+    assert town.people.sessions.find(member.token, SessionKind.CUSTOMER).id == session.id
+    assert await town.people.sessions.rotate(member.token, SessionKind.CUSTOMER) is None
     await trio.sleep(30)
-    assert town.people.session(member.token, SessionKind.CUSTOMER) is None
-    assert town.people.session(token, SessionKind.CUSTOMER) is not None
+    assert town.people.sessions.find(member.token, SessionKind.CUSTOMER) is None
+    assert town.people.sessions.find(token, SessionKind.CUSTOMER) is not None
 
 
 async def test_a_suspended_organization_is_looked_at_and_no_more(town, autojump_clock):
     shop, owner = await shop_of(town)
-    session = town.people.session(owner.token, SessionKind.CUSTOMER)
-    with town.people.watching(session, shop) as over, town.people.watching(session) as anywhere:
+    session = town.people.sessions.find(owner.token, SessionKind.CUSTOMER)
+    with (
+        town.people.sessions.watching(session, shop) as over,
+        town.people.sessions.watching(session) as anywhere,
+    ):
         await town.do("org.suspend", organization_id=shop)
         assert over.is_set()
         assert not anywhere.is_set()
-    session = town.people.session(owner.token, SessionKind.CUSTOMER)
+    session = town.people.sessions.find(owner.token, SessionKind.CUSTOMER)
     assert session.places[0].status == "suspended"
     assert (await town.as_member("org.show", owner, shop))["name"] == "Shop"
     await town.as_member("verify.config", owner, shop)

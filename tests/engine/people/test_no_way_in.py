@@ -19,19 +19,19 @@ NOBODYS = "A" * 43
 async def test_a_token_that_is_nobody_s_is_no_session(town, autojump_clock, token, kind):
     await town.sign_in(FATIMA)
     sessions = town.rows("SELECT * FROM web_sessions")
-    assert town.people.session(token, kind) is None
-    assert await town.people.rotate(token, kind) is None
-    await town.people.sign_out(token, kind)
+    assert town.people.sessions.find(token, kind) is None
+    assert await town.people.sessions.rotate(token, kind) is None
+    await town.people.sessions.sign_out(token, kind)
     assert town.rows("SELECT * FROM web_sessions") == sessions
 
 
 async def test_a_customer_s_token_is_no_operator_s_and_the_reverse(town, autojump_clock):
     await town.do("user.create", email=FATIMA, operator=True)
     mine = {kind: (await town.sign_in(FATIMA, kind)).token for kind in SessionKind}
-    assert town.people.session(mine[CUSTOMER], OPERATOR) is None
-    assert town.people.session(mine[OPERATOR], CUSTOMER) is None
+    assert town.people.sessions.find(mine[CUSTOMER], OPERATOR) is None
+    assert town.people.sessions.find(mine[OPERATOR], CUSTOMER) is None
     with pytest.raises(Forbidden, match="for operators"):
-        town.people.operator_caller(town.people.session(mine[CUSTOMER], CUSTOMER))
+        town.people.sessions.operator_caller(town.people.sessions.find(mine[CUSTOMER], CUSTOMER))
 
 
 class TestALink:
@@ -41,33 +41,33 @@ class TestALink:
 
     async def test_is_used_once(self, town, autojump_clock):
         token = await self.made(town)
-        assert isinstance(await town.people.use_link(token, town.browser()), SignedIn)
-        assert town.people.peek_link(token) is None
-        assert await town.people.use_link(token, town.browser()) is None
+        assert isinstance(await town.people.sign_in.use_link(token, town.browser()), SignedIn)
+        assert town.people.sign_in.peek_link(token) is None
+        assert await town.people.sign_in.use_link(token, town.browser()) is None
 
     async def test_is_over_with_the_next_and_with_its_hour(self, town, autojump_clock):
         first = await self.made(town)
         second = (await town.do("user.sign_in", email=FATIMA))["token"]
-        assert await town.people.use_link(first, town.browser()) is None
+        assert await town.people.sign_in.use_link(first, town.browser()) is None
         town.pass_s(7 * 86_400)
-        assert await town.people.use_link(second, town.browser()) is None
+        assert await town.people.sign_in.use_link(second, town.browser()) is None
 
     async def test_of_who_is_no_operator_any_more_opens_nothing(self, town, autojump_clock):
         token = await self.made(town, operator=True)
         await town.do("user.set", email=FATIMA, operator=False)
         with pytest.raises(Forbidden, match="is not the address of an operator"):
-            await town.people.use_link(token, town.browser())
+            await town.people.sign_in.use_link(token, town.browser())
         assert town.rows("SELECT * FROM web_sessions") == []
 
     async def test_of_who_is_gone_opens_nothing(self, town, autojump_clock):
         token = await self.made(town)
         await town.do("user.delete", email=FATIMA)
-        assert await town.people.use_link(token, town.browser()) is None
+        assert await town.people.sign_in.use_link(token, town.browser()) is None
 
     @pytest.mark.parametrize("token", ["", "x" * 500, NOBODYS])
     async def test_that_is_none_opens_nothing(self, town, autojump_clock, token):
-        assert town.people.peek_link(token) is None
-        assert await town.people.use_link(token, town.browser()) is None
+        assert town.people.sign_in.peek_link(token) is None
+        assert await town.people.sign_in.use_link(token, town.browser()) is None
 
     async def test_to_the_console_is_made_for_operators_alone(self, town, autojump_clock):
         await town.do("user.create", email=FATIMA)
@@ -77,11 +77,11 @@ class TestALink:
 
 async def test_a_browser_that_asks_for_another_code_forgets_the_first(town, autojump_clock):
     browser = town.browser()
-    await town.people.begin(browser, FATIMA)
+    await town.people.sign_in.begin(browser, FATIMA)
     code = await town.mailed(FATIMA)
-    await town.people.begin(browser, OMAR)
-    assert isinstance(await town.people.finish(browser, code), Denied)
-    assert town.people.pending(browser.token).email == OMAR
+    await town.people.sign_in.begin(browser, OMAR)
+    assert isinstance(await town.people.sign_in.finish(browser, code), Denied)
+    assert town.people.sign_in.pending(browser.token).email == OMAR
 
 
 async def test_nobody_is_known_by_an_address_that_nobody_has(town, autojump_clock):
@@ -102,7 +102,7 @@ async def test_the_only_owner_is_not_deleted_by_the_operator_either(town, autoju
     await town.as_user("org.found", fatima, name="Shop")
     with pytest.raises(Conflict, match="needs an owner"):
         await town.do("user.delete", email=FATIMA)
-    assert town.people.session(fatima.token, CUSTOMER) is not None
+    assert town.people.sessions.find(fatima.token, CUSTOMER) is not None
 
 
 async def test_whom_the_operator_adds_is_invited_no_more(town, autojump_clock):

@@ -60,7 +60,7 @@ def test_three_days_of_trying_are_enough():
 
 async def test_a_code_that_is_over_is_not_sent_any_more(town, autojump_clock):
     town.mails.failures = 1
-    await town.people.begin(town.browser(), A)
+    await town.people.sign_in.begin(town.browser(), A)
     await trio.testing.wait_all_tasks_blocked()
     town.pass_s(600)
     await trio.sleep(60)
@@ -257,14 +257,14 @@ def test_french_letters_have_the_spaces_of_french():
 )
 async def test_a_known_reader_is_written_to_in_their_language(town, autojump_clock, language, word):
     await town.do("user.create", email=A, language=language)
-    await town.people.begin(town.browser(language=Language.ENGLISH), A)
+    await town.people.sign_in.begin(town.browser(language=Language.ENGLISH), A)
     await trio.testing.wait_all_tasks_blocked()
     (mail,) = town.mails.sent
     assert mail.text.startswith(word)
 
 
 async def test_a_stranger_is_written_to_in_the_language_of_the_page(town, autojump_clock):
-    await town.people.begin(town.browser(language=Language.ARABIC), A)
+    await town.people.sign_in.begin(town.browser(language=Language.ARABIC), A)
     await trio.testing.wait_all_tasks_blocked()
     assert "الرمز" in town.mails.sent[0].text
 

@@ -28,31 +28,33 @@ async def test_fourteen_idle_days_end_a_session_and_use_keeps_it(town, autojump_
     kept, idle = await town.sign_in(A), await town.sign_in(A)
     for _ in range(6):
         town.pass_s(13 * DAY_S)
-        assert town.people.session(kept.token, CUSTOMER) is not None
-    assert town.people.session(idle.token, CUSTOMER) is None
+        assert town.people.sessions.find(kept.token, CUSTOMER) is not None
+    assert town.people.sessions.find(idle.token, CUSTOMER) is None
     town.pass_s(12 * DAY_S - 1)  # the ninetieth day
-    assert town.people.session(kept.token, CUSTOMER) is not None
+    assert town.people.sessions.find(kept.token, CUSTOMER) is not None
     town.pass_s(2)
-    assert town.people.session(kept.token, CUSTOMER) is None
+    assert town.people.sessions.find(kept.token, CUSTOMER) is None
 
 
 async def test_a_token_is_good_for_its_own_kind_of_pages(town, autojump_clock):
     await town.do("user.create", email=A, operator=True)
     for kind, other in ((CUSTOMER, OPERATOR), (OPERATOR, CUSTOMER)):
         token = (await town.sign_in(A, kind)).token
-        assert town.people.session(token, other) is None
-        assert town.people.session(token, kind) is not None  # and from now on it is remembered
-        assert town.people.session(token, other) is None
+        assert town.people.sessions.find(token, other) is None
+        assert (
+            town.people.sessions.find(token, kind) is not None
+        )  # and from now on it is remembered
+        assert town.people.sessions.find(token, other) is None
 
 
 async def test_use_is_remembered_over_a_restart(open_town, autojump_clock):
     async with open_town() as town:
         signed_in = await town.sign_in(A)
         town.pass_s(13 * DAY_S)
-        assert town.people.session(signed_in.token, CUSTOMER) is not None
+        assert town.people.sessions.find(signed_in.token, CUSTOMER) is not None
     async with open_town() as town:
         town.pass_s(13 * DAY_S)
-        assert town.people.session(signed_in.token, CUSTOMER) is not None
+        assert town.people.sessions.find(signed_in.token, CUSTOMER) is not None
         assert town.rows("SELECT count(*) FROM web_sessions") == [(1,)]
         town.pass_s(15 * DAY_S)
         await trio.sleep(3700)  # rows are looked through every hour
@@ -64,9 +66,9 @@ async def test_an_operators_session_ends_after_twelve_hours_whatever_they_do(tow
     operator = await town.sign_in(A, OPERATOR)
     for _ in range(11):
         town.pass_s(3600)
-        assert town.people.session(operator.token, OPERATOR) is not None
+        assert town.people.sessions.find(operator.token, OPERATOR) is not None
     town.pass_s(3600)
-    assert town.people.session(operator.token, OPERATOR) is None
+    assert town.people.sessions.find(operator.token, OPERATOR) is None
 
 
 async def test_devices_are_listed_and_signed_out_one_by_one_or_all(town, autojump_clock):
@@ -75,43 +77,43 @@ async def test_devices_are_listed_and_signed_out_one_by_one_or_all(town, autojum
     shown = (await town.as_user("account.devices", first))["devices"]
     assert {each["id"] for each in shown} == {each.session.id for each in (first, second, third)}
     assert {each["agent"] for each in shown} == {"Tester/1.0"}
-    session = town.people.session(second.token, CUSTOMER)
-    with town.people.watching(session) as over:
+    session = town.people.sessions.find(second.token, CUSTOMER)
+    with town.people.sessions.watching(session) as over:
         gone = await town.as_user("account.sign_out", first, session_id=second.session.id)
         assert over.is_set()
     assert gone == {"ended": 1}
-    assert town.people.session(second.token, CUSTOMER) is None
-    assert town.people.session(third.token, CUSTOMER) is not None
+    assert town.people.sessions.find(second.token, CUSTOMER) is None
+    assert town.people.sessions.find(third.token, CUSTOMER) is not None
     # Nobody ends another's.
     gone = await town.as_user("account.sign_out", first, session_id=other.session.id)
     assert gone == {"ended": 0}
     gone = await town.as_user("account.sign_out", first, but=first.session.id)
     assert gone == {"ended": 1}
-    assert town.people.session(first.token, CUSTOMER) is not None
-    await town.people.sign_out(first.token, CUSTOMER)
-    assert town.people.session(first.token, CUSTOMER) is None
-    assert town.people.session(other.token, CUSTOMER) is not None
+    assert town.people.sessions.find(first.token, CUSTOMER) is not None
+    await town.people.sessions.sign_out(first.token, CUSTOMER)
+    assert town.people.sessions.find(first.token, CUSTOMER) is None
+    assert town.people.sessions.find(other.token, CUSTOMER) is not None
 
 
 async def test_the_operator_signs_somebody_out_everywhere(town, autojump_clock):
     found = [await town.sign_in(A) for _ in range(3)]
-    session = town.people.session(found[0].token, CUSTOMER)
-    with town.people.watching(session, "org_x") as over:
+    session = town.people.sessions.find(found[0].token, CUSTOMER)
+    with town.people.sessions.watching(session, "org_x") as over:
         assert await town.do("user.sign_out", email=A) == {"ended": 3}
         assert over.is_set()
-    assert all(town.people.session(each.token, CUSTOMER) is None for each in found)
+    assert all(town.people.sessions.find(each.token, CUSTOMER) is None for each in found)
 
 
 async def test_a_session_costs_no_read_while_nothing_changes(town, autojump_clock):
     signed_in = await town.sign_in(A)
-    town.people.session(signed_in.token, CUSTOMER)
+    town.people.sessions.find(signed_in.token, CUSTOMER)
     asked: list[str] = []
     town.gateway.services.repositories._store.reader.set_trace_callback(asked.append)
     people_reader = town.people.sessions._sources.web_sessions._store.reader
     people_reader.set_trace_callback(asked.append)
     for _ in range(100):
-        assert town.people.session(signed_in.token, CUSTOMER) is not None
-    assert town.people.session("x" * 43, OPERATOR) is None
+        assert town.people.sessions.find(signed_in.token, CUSTOMER) is not None
+    assert town.people.sessions.find("x" * 43, OPERATOR) is None
     people_reader.set_trace_callback(None)
     assert 0 < len(asked) < 10  # those of the one that nobody has
 
@@ -132,7 +134,7 @@ async def test_name_and_language_are_ones_own(town, autojump_clock):
     before = (await town.as_user("account.show", mine))["user"]
     changed = await town.as_user("account.set", mine, name="  Fatima  B. ", language="ar")
     assert (changed["name"], changed["language"]) == ("Fatima B.", "ar")
-    assert town.people.session(mine.token, CUSTOMER).user.language is Language.ARABIC
+    assert town.people.sessions.find(mine.token, CUSTOMER).user.language is Language.ARABIC
     with pytest.raises(Conflict, match=r"meantime by a@example\.com"):
         await town.as_user("account.set", mine, name="x", version=before["version"])
     await town.as_user("account.set", mine, name="", version=changed["version"])
@@ -156,7 +158,7 @@ async def test_another_address_is_confirmed_by_both(town, autojump_clock):
     await trio.testing.wait_all_tasks_blocked()
     assert "b@example.com" in town.mails.to(A)[-1].text  # the old one is told
     assert not (await town.sign_in(B)).is_new
-    assert town.people.session(mine.token, CUSTOMER).stale
+    assert town.people.sessions.find(mine.token, CUSTOMER).stale
     (line,) = [
         each
         for each in (await town.do("audit.list", limit=50))["lines"]
@@ -193,7 +195,7 @@ async def test_who_lost_their_mailbox_is_helped_by_the_operator(town, autojump_c
     lost = await town.sign_in(A)
     changed = await town.do("user.set", email=A, new_email=B)
     assert changed["email"] == B
-    assert town.people.session(lost.token, CUSTOMER) is None
+    assert town.people.sessions.find(lost.token, CUSTOMER) is None
     assert (await town.sign_in(B)).session.user.id == lost.session.user.id
     (line,) = (await town.do("audit.list", operation="user.set"))["lines"]
     assert (line["before"]["email"], line["after"]["email"]) == (A, B)
@@ -203,8 +205,8 @@ async def test_who_is_no_operator_any_more_leaves_the_console(town, autojump_clo
     await town.do("user.create", email=A, operator=True)
     operator, customer = await town.sign_in(A, OPERATOR), await town.sign_in(A)
     await town.do("user.set", email=A, operator=False)
-    assert town.people.session(operator.token, OPERATOR) is None
-    assert town.people.session(customer.token, CUSTOMER) is not None
+    assert town.people.sessions.find(operator.token, OPERATOR) is None
+    assert town.people.sessions.find(customer.token, CUSTOMER) is not None
 
 
 async def test_a_users_sessions_have_a_limit(town, autojump_clock):
@@ -212,9 +214,9 @@ async def test_a_users_sessions_have_a_limit(town, autojump_clock):
     found: list[SignedIn] = []
     for _ in range(web_sessions.DEVICES_MAX + 2):
         made = await town.do("user.sign_in", email=A)
-        found.append(await town.people.use_link(made["token"], town.browser()))
+        found.append(await town.people.sign_in.use_link(made["token"], town.browser()))
         town.pass_s(1)
-    alive = [each for each in found if town.people.session(each.token, CUSTOMER) is not None]
+    alive = [each for each in found if town.people.sessions.find(each.token, CUSTOMER) is not None]
     assert alive == found[2:]
 
 

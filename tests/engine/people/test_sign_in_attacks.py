@@ -62,7 +62,7 @@ async def asked_for(town, browsers, emails, kind=SessionKind.CUSTOMER):
     taken = 0
     for browser, email in zip(browsers, emails, strict=True):
         try:
-            await town.people.begin(browser, email, kind)
+            await town.people.sign_in.begin(browser, email, kind)
         except RateLimited:
             continue
         taken += 1
@@ -75,9 +75,9 @@ async def guess(town, email, kind, tries, by=None):
     while judged < tries:
         browser = by or town.browser()
         try:
-            await town.people.begin(browser, email, kind)
+            await town.people.sign_in.begin(browser, email, kind)
             for _ in range(5):
-                assert isinstance(await town.people.finish(browser, "0", kind), Denied)
+                assert isinstance(await town.people.sign_in.finish(browser, "0", kind), Denied)
                 judged += 1
         except RateLimited:
             return judged
@@ -87,9 +87,9 @@ async def guess(town, email, kind, tries, by=None):
 async def test_the_codes_of_operators_have_eight_digits(town, autojump_clock):
     await make_operator(town)
     browser = town.browser()
-    await town.people.begin(browser, OPERATOR, CONSOLE)
+    await town.people.sign_in.begin(browser, OPERATOR, CONSOLE)
     assert len(await town.mailed(OPERATOR)) == 8
-    await town.people.begin(browser, CUSTOMER)
+    await town.people.sign_in.begin(browser, CUSTOMER)
     assert len(await town.mailed(CUSTOMER)) == 6
 
 
@@ -112,10 +112,10 @@ async def test_a_stranger_s_right_code_is_not_judged_after_too_many_wrong_ones(
     assert await guess(town, OPERATOR, CONSOLE, 100) == FAILURES_PER_DAY
     await trio.sleep(HOUR_S)
     browser = town.browser()
-    await town.people.begin(browser, OPERATOR, CONSOLE)
+    await town.people.sign_in.begin(browser, OPERATOR, CONSOLE)
     code = await town.mailed(OPERATOR)
     with pytest.raises(RateLimited, match="risala user sign-in"):
-        await town.people.finish(browser, code, CONSOLE)
+        await town.people.sign_in.finish(browser, code, CONSOLE)
 
 
 async def test_a_known_browser_signs_in_whatever_strangers_do(town, autojump_clock):
@@ -123,7 +123,7 @@ async def test_a_known_browser_signs_in_whatever_strangers_do(town, autojump_clo
     mine = await town.sign_in(OPERATOR, CONSOLE)
     assert await guess(town, OPERATOR, CONSOLE, 100) == 25  # one of six codes was mine
     with pytest.raises(RateLimited):
-        await town.people.begin(town.browser(), OPERATOR, CONSOLE)
+        await town.people.sign_in.begin(town.browser(), OPERATOR, CONSOLE)
     again = await town.sign_in(OPERATOR, CONSOLE, known(town, mine))
     assert isinstance(again, SignedIn)
 
@@ -144,7 +144,7 @@ async def test_only_its_own_browser_is_known(town, autojump_clock, spoil):
     }.get(spoil, cookie)
     await guess(town, OPERATOR, CONSOLE, 100)
     with pytest.raises(RateLimited):
-        await town.people.begin(town.browser(known_as=cookie), OPERATOR, CONSOLE)
+        await town.people.sign_in.begin(town.browser(known_as=cookie), OPERATOR, CONSOLE)
 
 
 async def test_a_known_browser_guesses_no_more_than_its_share(town, autojump_clock, leap):
@@ -183,7 +183,7 @@ async def test_the_console_and_the_dashboard_have_pools_of_their_own(
         emails = [f"x{n}@example.org" for n in range(2100 // share)]
         assert await asked_for(town, browsers, emails) == 2000 // share
         with pytest.raises(RateLimited) as full:
-            await town.people.begin(town.browser(), CUSTOMER)
+            await town.people.sign_in.begin(town.browser(), CUSTOMER)
         assert full.value.limit == "all"
         assert isinstance(await town.sign_in(OPERATOR, CONSOLE), SignedIn)
 
@@ -246,19 +246,19 @@ async def test_what_else_is_refused_is_written_down_too(town, autojump_clock):
     await guess(town, OPERATOR, CONSOLE, 100)
     await trio.sleep(HOUR_S)
     browser = town.browser()
-    await town.people.begin(browser, OPERATOR, CONSOLE)
+    await town.people.sign_in.begin(browser, OPERATOR, CONSOLE)
     for _ in range(ATTEMPTS_MAX):
         with pytest.raises(RateLimited):
-            await town.people.finish(browser, "0", CONSOLE)
-    assert await town.people.finish(browser, "0", CONSOLE) == Denied(0)
+            await town.people.sign_in.finish(browser, "0", CONSOLE)
+    assert await town.people.sign_in.finish(browser, "0", CONSOLE) == Denied(0)
     late = town.browser()
-    await town.people.begin(late, CUSTOMER)
+    await town.people.sign_in.begin(late, CUSTOMER)
     code = await town.mailed(CUSTOMER)
     town.pass_s(CODE_MS // 1000)
     for _ in range(2):
-        assert await town.people.finish(late, code) == Denied(0)
+        assert await town.people.sign_in.finish(late, code) == Denied(0)
     for _ in range(3):  # once a minute
-        assert await town.people.use_link("x" * 43, town.browser(), CONSOLE) is None
+        assert await town.people.sign_in.use_link("x" * 43, town.browser(), CONSOLE) is None
     emails = [f"x{n}@example.org" for n in range(200)]
     assert await asked_for(town, [town.browser()] * 200, emails) < 200
     reasons = [each.reason for each in rows(town)]

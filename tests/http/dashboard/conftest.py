@@ -50,7 +50,7 @@ def reader_as(app: WebApp, gateway: FakeWebGateway):
             if role is None
             else [ReachableOrganization("org_1", "Baraka Market", "active", role)]
         )
-        token = gateway.people.sign_in(user(**changes), *places)
+        token = gateway.people.enter(user(**changes), *places)
         return Reader(app, {"risala": token})
 
     return make

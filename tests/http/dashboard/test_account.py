@@ -23,7 +23,7 @@ EDGE = (
 
 @pytest.fixture
 def devices(gateway, owner):
-    session = gateway.people.sessions[owner.cookies["risala"]]
+    session = gateway.people.web_sessions[owner.cookies["risala"]]
     for number, agent in ((session.id, ANDROID), ("ses_other", "<script>curl/8")):
         device = {"id": number, "kind": "customer", "agent": agent, "address": "192.0.2.7"}
         device |= dict.fromkeys(("createdAt", "usedAt", "expiresAt"), iso(AT_MS))
@@ -81,7 +81,7 @@ async def test_devices_are_signed_out(owner, gateway, devices):
     await owner.submit(page, "/account/sign-out", {"session_id": "ses_other"})
     assert ("account.sign_out", {"session_id": "ses_other"}) in gateway.done
     await owner.submit(page, "/account/sign-out")
-    session = gateway.people.sessions[owner.cookies["risala"]]
+    session = gateway.people.web_sessions[owner.cookies["risala"]]
     assert ("account.sign_out", {"but": session.id}) in gateway.done
 
 

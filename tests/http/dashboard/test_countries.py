@@ -74,7 +74,7 @@ def reader_in(gateway):
         settings = Settings.model_validate({"numbers": {"countries": [*countries]}})
         app = create_dashboard(gateway, settings, shutdown=trio.Event(), clock=FixedClock())
         place = ReachableOrganization("org_1", "Baraka Market", "active", Role.OWNER)
-        return Reader(app, {"risala": gateway.people.sign_in(user(), place)})
+        return Reader(app, {"risala": gateway.people.enter(user(), place)})
 
     return make
 

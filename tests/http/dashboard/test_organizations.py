@@ -69,7 +69,7 @@ async def test_who_is_invited_and_has_none_reads_of_the_invitation_first(reader_
 
 async def test_a_suspended_organization_is_told_so(stranger, gateway):
     place = ReachableOrganization("org_1", "Baraka Market", "suspended", Role.OWNER)
-    stranger.cookies["risala"] = gateway.people.sign_in(user(), place)
+    stranger.cookies["risala"] = gateway.people.enter(user(), place)
     reader = stranger
     page = await reader.get("/app/org_1/keys")
     assert "This organization is suspended." in page.text

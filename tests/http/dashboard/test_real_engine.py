@@ -151,7 +151,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             await gateway.perform("member.add", member, OPERATOR)
             link = await gateway.perform("user.sign_in", {"email": email}, OPERATOR)
             browser = Browser("x", None, "", "", Language.ENGLISH)
-            entered = await gateway.people.use_link(link["token"], browser)
+            entered = await gateway.people.sign_in.use_link(link["token"], browser)
             assert entered is not None
             tokens[role] = entered.token
         app = create_dashboard(gateway, settings, shutdown=trio.Event())

@@ -30,7 +30,7 @@ async def test_a_code_signs_in_with_a_session_of_its_own(stranger, gateway):
     assert (page.status, page.location) == (303, "/app")
     assert "risala-door" not in stranger.cookies
     assert stranger.cookies["risala"] not in before.values()
-    assert gateway.people.session(stranger.cookies["risala"], SessionKind.CUSTOMER)
+    assert gateway.people.sessions.find(stranger.cookies["risala"], SessionKind.CUSTOMER)
     set_cookies = page.headers.getlist("set-cookie")
     assert all("HttpOnly" in each and "SameSite=Lax" in each for each in set_cookies)
 
@@ -40,7 +40,7 @@ async def test_a_session_that_somebody_planted_is_not_taken_over(stranger, gatew
     page = await asked(stranger)
     await stranger.submit(page, "/sign-in", {"code": CODE})
     assert stranger.cookies["risala"] != "planted"
-    assert "planted" not in gateway.people.sessions
+    assert "planted" not in gateway.people.web_sessions
 
 
 async def test_a_code_belongs_to_the_browser_that_asked(stranger, app):
@@ -137,7 +137,7 @@ async def test_signing_out_ends_the_session(owner, gateway):
     page = await owner.submit(await owner.get("/app/org_1/keys"), "/sign-out")
     assert page.location == "/sign-in"
     assert "risala" not in owner.cookies
-    assert token not in gateway.people.sessions
+    assert token not in gateway.people.web_sessions
     page = await owner.get("/sign-in")
     assert "You are signed out." in page.text
     assert "You are signed out." not in (await owner.get("/sign-in")).text
@@ -150,7 +150,7 @@ async def test_a_link_is_used_by_its_button_alone(stranger, gateway):
     assert gateway.people.links
     page = await stranger.submit(page, "/sign-in/link/L1")
     assert page.location == "/app"
-    assert stranger.cookies["risala"] in gateway.people.sessions
+    assert stranger.cookies["risala"] in gateway.people.web_sessions
     page = await stranger.get("/sign-in/link/L1")
     assert page.status == 404
     assert "no longer works" in page.text
@@ -160,8 +160,8 @@ async def test_a_change_of_role_renews_the_cookie(owner, gateway):
     from dataclasses import replace
 
     old = owner.cookies["risala"]
-    session = gateway.people.sessions[old]
-    gateway.people.sessions[old] = replace(session, stale=True)
+    session = gateway.people.web_sessions[old]
+    gateway.people.web_sessions[old] = replace(session, stale=True)
     page = await owner.get("/app/org_1/keys")
     assert page.status == 200
     assert owner.cookies["risala"] != old
@@ -213,7 +213,7 @@ async def test_over_https_a_cookie_is_bound_to_its_host(stranger):
 async def test_the_typed_address_of_signing_out_asks_first(owner, stranger, gateway):
     page = await owner.get("/sign-out")
     assert "Sign out?" in page.text
-    assert gateway.people.sessions
+    assert gateway.people.web_sessions
     assert (await owner.submit(page, "/sign-out")).location == "/sign-in"
     assert (await stranger.get("/sign-out")).location == "/sign-in"
 

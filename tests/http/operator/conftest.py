@@ -48,7 +48,7 @@ class Post:
     async def token(self, email: str, *, operator: bool) -> str:
         """Of a session that somebody has by a link."""
         link = await self.do("user.sign_in", email=email, operator=operator)
-        entered = await self.gateway.people.use_link(
+        entered = await self.gateway.people.sign_in.use_link(
             link["token"], Browser("x", None, "", "", Language.ENGLISH)
         )
         assert entered is not None

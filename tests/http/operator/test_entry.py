@@ -19,7 +19,7 @@ async def test_an_operators_code_opens_the_console_and_nothing_else(post, strang
     assert set(stranger.cookies) == {"risala-operator-door"}
     asked = await stranger.submit(page, "/operator/sign-in", {"email": "mariem@risala.example"})
     assert asked.location == "/operator/sign-in"
-    pending = post.gateway.people.pending(stranger.cookies["risala-operator-door"])
+    pending = post.gateway.people.sign_in.pending(stranger.cookies["risala-operator-door"])
     assert pending.kind is SessionKind.OPERATOR
 
 
@@ -50,7 +50,7 @@ async def test_a_link_works_at_the_face_that_it_is_for(post, stranger, browser_o
 
 async def test_an_operator_who_is_held_up_reads_how_to_get_in(post, stranger):
     for _ in range(6):
-        await post.gateway.people.begin(
+        await post.gateway.people.sign_in.begin(
             Browser(post.gateway.people.new_token(), None, "", "", Language.ENGLISH),
             "mariem@risala.example",
             SessionKind.OPERATOR,

@@ -21,8 +21,8 @@ async def fail(post, address, count):
     people = post.gateway.people
     for number in range(count):
         browser = Browser(people.new_token(), f"{address}-{number}", address, "", Language.ENGLISH)
-        await people.begin(browser, f"somebody{number}@example.com", SessionKind.OPERATOR)
-        await people.finish(browser, "00000000", SessionKind.OPERATOR)
+        await people.sign_in.begin(browser, f"somebody{number}@example.com", SessionKind.OPERATOR)
+        await people.sign_in.finish(browser, "00000000", SessionKind.OPERATOR)
 
 
 async def test_who_tries_is_shown_to_administrators(post, operator):

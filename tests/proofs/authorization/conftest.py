@@ -98,7 +98,7 @@ class City:
         link = await self.do("user.sign_in", email=email, operator=operator)
         # From an address of its own each time: none of them has tried too many.
         browser = Browser("x", next(ADDRESSES), "", "", Language.ENGLISH)
-        entered = await self.gateway.people.use_link(link["token"], browser)
+        entered = await self.gateway.people.sign_in.use_link(link["token"], browser)
         return entered.token
 
     def is_quiet(self) -> bool:
@@ -262,7 +262,7 @@ async def _people(city: City) -> None:
     ids = {each["email"].partition("@")[0]: each["userId"] for each in members}
     city.users = {Visitor.OWNER: ids["owner"]}
     await city.do("member.remove", user_id=ids["removed"], **own)
-    await city.gateway.people.sign_out(ended, city.dashboard.site.face.kind)
+    await city.gateway.people.sessions.sign_out(ended, city.dashboard.site.face.kind)
 
 
 @asynccontextmanager

@@ -76,7 +76,7 @@ async def plant(city):
     await city.do("topup", amount="1", note=EVIL, reference=EVIL[:60], **own)
     link = await city.do("user.sign_in", email="owner@own.example")
     browser = Browser("x", None, "203.0.113.7", f"Firefox/9 {EVIL}", Language.ENGLISH)
-    await city.gateway.people.use_link(link["token"], browser)
+    await city.gateway.people.sign_in.use_link(link["token"], browser)
 
 
 async def said_by_carriers(city):

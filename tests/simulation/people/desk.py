@@ -234,22 +234,22 @@ class Desk(Strangers):
     async def sign_in(self) -> None:
         people, email = self.gateway.people, self.dice.choice(PEOPLE)
         browser = Browser(people.new_token(), self.name, "192.0.2.1", "Sim", Language.ENGLISH)
-        await people.begin(browser, email)
+        await people.sign_in.begin(browser, email)
         for _ in range(self.dice.randrange(1, 4)):
             await trio.sleep(self.dice.choice((0.1, 2, 6)))
             code = self.world.mail.codes.get(email) if self.dice.random() < 0.7 else "000000"
-            done = await people.finish(browser, code or "111111")
+            done = await people.sign_in.finish(browser, code or "111111")
             if not isinstance(done, SignedIn):
                 continue
             kind = done.session.kind
-            if people.session(done.token, kind) is None:
+            if people.sessions.find(done.token, kind) is None:
                 self.world.fault("who signed in has no session")
             if kind is not SessionKind.CUSTOMER:
                 self.world.fault("a customer came in as an operator")
             self.world.tally["sign-ins"] += 1
             if self.dice.random() < 0.5:
-                await people.sign_out(done.token, kind)
-                if people.session(done.token, kind) is not None:
+                await people.sessions.sign_out(done.token, kind)
+                if people.sessions.find(done.token, kind) is not None:
                     self.world.fault("who signed out is signed in")
             return
 

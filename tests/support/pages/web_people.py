@@ -78,7 +78,7 @@ class FakeProviders:
 class FakePeople:
     """Sessions by their tokens; a code is always the same."""
 
-    sessions: dict[str, WebSession] = field(default_factory=dict)
+    web_sessions: dict[str, WebSession] = field(default_factory=dict)
     asked: dict[str, CodeAsked] = field(default_factory=dict)
     links: dict[str, SessionKind] = field(default_factory=dict)
     ended: dict[str, trio.Event] = field(default_factory=dict)
@@ -87,15 +87,27 @@ class FakePeople:
     _tokens: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
+    def sign_in(self) -> FakePeople:
+        return self
+
+    @property
+    def sessions(self) -> FakePeople:
+        return self
+
+    @property
+    def derived(self) -> FakePeople:
+        return self
+
+    @property
     def public_url(self) -> str:
         return "https://192.0.2.1:8443"
 
-    def sign_in(self, who: User, *places: ReachableOrganization, token: str | None = None) -> str:
+    def enter(self, who: User, *places: ReachableOrganization, token: str | None = None) -> str:
         token = token or self.new_token()
         device = Device(
             f"ses_{token}", who.id, SessionKind.CUSTOMER, "", "", AT_MS, AT_MS, AT_MS + 10**9
         )
-        self.sessions[token] = WebSession(device, who, places, stale=False)
+        self.web_sessions[token] = WebSession(device, who, places, stale=False)
         return token
 
     def new_token(self) -> str:
@@ -131,19 +143,19 @@ class FakePeople:
             self.asked[browser.token] = replace(asked, attempts_left=left)
             return Denied(left)
         del self.asked[browser.token]
-        token = self.sign_in(user(asked.email))
-        return SignedIn(token, self.sessions[token], True)
+        token = self.enter(user(asked.email))
+        return SignedIn(token, self.web_sessions[token], True)
 
-    def session(self, token: str, kind: SessionKind) -> WebSession | None:
-        found = self.sessions.get(token)
+    def find(self, token: str, kind: SessionKind) -> WebSession | None:
+        found = self.web_sessions.get(token)
         return found if found is not None and found.kind is kind else None
 
     async def rotate(self, token: str, kind: SessionKind) -> str | None:
-        session = self.sessions.pop(token)
-        return self.sign_in(session.user, *session.places)
+        session = self.web_sessions.pop(token)
+        return self.enter(session.user, *session.places)
 
     async def sign_out(self, token: str, kind: SessionKind) -> None:
-        del self.sessions[token]
+        del self.web_sessions[token]
         if token in self.ended:
             self.ended[token].set()
 
@@ -163,7 +175,7 @@ class FakePeople:
     def watching(
         self, session: WebSession, organization_id: str | None = None
     ) -> Iterator[trio.Event]:
-        token = next(key for key, value in self.sessions.items() if value is session)
+        token = next(key for key, value in self.web_sessions.items() if value is session)
         yield self.ended.setdefault(token, trio.Event())
 
     def peek_link(self, token: str) -> LinkView | None:
@@ -173,8 +185,8 @@ class FakePeople:
     async def use_link(self, token: str, browser: Browser, kind: SessionKind) -> SignedIn | None:
         if self.links.pop(token, None) is None:
             return None
-        made = self.sign_in(user())
-        return SignedIn(made, self.sessions[made], False)
+        made = self.enter(user())
+        return SignedIn(made, self.web_sessions[made], False)
 
 
 def key(number: int, **changes: Any) -> dict[str, Any]:

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-
-import trio
+from contextlib import contextmanager
 
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.callers import Caller, Role
+from risala.engine.model.callers import Role
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.people import (
     AccessEnded,
-    Browser,
-    CodeAsked,
-    Denied,
-    FactorAwaited,
     Language,
-    LinkView,
     Membership,
     ReachableOrganization,
-    SessionKind,
-    SignedIn,
     User,
-    WebSession,
 )
 from risala.engine.model.records.people.members import Invitation, MemberView, member_of
 from risala.engine.model.records.people.organizations import Organization
@@ -39,6 +29,7 @@ from risala.engine.rules.people.lifetimes import INVITATION_MS
 class People:
     def __init__(self, sources: PeopleSources) -> None:
         self.sources = sources
+        self.derived = sources.derived
         self.sessions = WebSessions(sources)
         self.sign_in = SignIn(sources, self.sessions)
         self.account = OwnAccount(sources, self.sessions)
@@ -60,89 +51,9 @@ class People:
         """Whether codes can be mailed; without a mailer the operator hands out links."""
         return self.sources.has_mailer
 
-    # -- tokens of browsers
-
     def new_token(self) -> str:
         """For a pre-session cookie."""
         return new_token()
-
-    def form_token(self, cookie: str) -> str:
-        """The CSRF token that belongs to a cookie, for the forms of a page."""
-        return self.sources.derived.form_token(cookie)
-
-    def is_form_token(self, cookie: str, form_token: str) -> bool:
-        """Compared in constant time."""
-        return self.sources.derived.is_form_token(cookie, form_token)
-
-    # -- signing in
-
-    async def begin(
-        self, browser: Browser, email: str, kind: SessionKind = SessionKind.CUSTOMER
-    ) -> CodeAsked:
-        """See :meth:`SignIn.begin`."""
-        return await self.sign_in.begin(browser, email, kind)
-
-    def pending(self, token: str) -> CodeAsked | None:
-        """What a browser waits for, by its pre-session cookie."""
-        return self.sign_in.pending(token)
-
-    async def finish(
-        self, browser: Browser, code: str, kind: SessionKind = SessionKind.CUSTOMER
-    ) -> SignedIn | FactorAwaited | Denied:
-        """See :meth:`SignIn.finish`."""
-        return await self.sign_in.finish(browser, code, kind)
-
-    def peek_link(self, token: str) -> LinkView | None:
-        """The purpose of a link; does not use it up."""
-        return self.sign_in.peek_link(token)
-
-    async def use_link(
-        self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
-    ) -> SignedIn | FactorAwaited | None:
-        """See :meth:`SignIn.use_link`."""
-        return await self.sign_in.use_link(token, browser, kind)
-
-    async def ask_code(self, session: WebSession, browser: Browser) -> None:
-        """See :meth:`SignIn.ask_code`."""
-        await self.sign_in.ask_code(session, browser)
-
-    async def freshen_by_code(
-        self, session: WebSession, browser: Browser, code: str
-    ) -> bool | Denied:
-        """See :meth:`SignIn.freshen_by_code`."""
-        return await self.sign_in.freshen_by_code(session, browser, code)
-
-    # -- signed in
-
-    def session(self, token: str, kind: SessionKind) -> WebSession | None:
-        """The session of a cookie; None: not signed in. Counts as a use."""
-        return self.sessions.find(token, kind)
-
-    async def rotate(self, token: str, kind: SessionKind) -> str | None:
-        """A new cookie for the same session; the old one is valid a moment longer."""
-        return await self.sessions.rotate(token, kind)
-
-    async def sign_out(self, token: str, kind: SessionKind) -> None:
-        """End the session of a cookie."""
-        await self.sessions.sign_out(token, kind)
-
-    def caller(self, session: WebSession, organization_id: str) -> Caller:
-        """The member that a page acts as. Raises ``NotFound`` if they are none."""
-        return self.sessions.caller(session, organization_id)
-
-    def user_caller(self, session: WebSession) -> Caller:
-        """The caller for the pages of one's own account."""
-        return self.sessions.user_caller(session)
-
-    def operator_caller(self, session: WebSession) -> Caller:
-        """The caller for the console. Raises ``Forbidden``."""
-        return self.sessions.operator_caller(session)
-
-    def watching(
-        self, session: WebSession, organization_id: str | None = None
-    ) -> AbstractContextManager[trio.Event]:
-        """Inside the block: an event that is set when the session may no longer watch."""
-        return self.sessions.watching(session, organization_id)
 
     def organization_deleted(self, organization_id: str, users: Iterable[str]) -> None:
         """Note that an organization was deleted: its members are read again, and what they follow

@@ -51,7 +51,7 @@ class OwedCalls(ABC, Generic[A, S]):
         self._lanes = Lanes(widths)
 
     @abstractmethod
-    def _look(self) -> None:
+    def _expect_new(self) -> None:
         """Expect the calls that are new since the last look; done before each round."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class OwedCalls(ABC, Generic[A, S]):
         scope, crew = await nursery.start(self._keep_workers, over)
         try:
             while True:
-                self._look()
+                self._expect_new()
                 self._hand_out(crew)
                 await self._alarm.wait(self._lanes.next_due())
         finally:

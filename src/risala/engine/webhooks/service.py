@@ -91,7 +91,7 @@ class Webhooks(OwedCalls[WebhookAttempt, ReceiverAnswer | ReceiverFault]):
         async with trio.open_nursery() as nursery:
             await self._serve(nursery)
 
-    def _look(self) -> None:
+    def _expect_new(self) -> None:
         """Follow the journal's new deliveries."""
         while rows := self._sources.deliveries.after(self._seq, ROWS_AT_ONCE):
             self._seq = rows[-1][0]

@@ -51,7 +51,7 @@ async def fetch(request: PageRequest) -> TrioResponse:
         raise NotFound("There is no such file any more.") from None
     session = request.session
     assert session is not None, "the route lets nobody else in"
-    watch = request.site.gateway.people.watching(session, request.organization_id)
+    watch = request.site.gateway.people.sessions.watching(session, request.organization_id)
     response = TrioResponse(_content(file, watch), content_type="application/zip")
     response.timeout = None
     day = iso(fetched.export.created_at)[:10]

@@ -259,10 +259,10 @@ class WebApp(JsonApp):
         self, request: Request, name: str
     ) -> tuple[str, WebSession | None, tuple[tuple[str, str], ...]]:
         people, token = self.site.gateway.people, request.cookies.get(name, "")
-        session = people.session(token, self.site.face.kind) if token else None
+        session = people.sessions.find(token, self.site.face.kind) if token else None
         if session is None or not session.stale:
             return token, session, ()
-        fresh = await people.rotate(token, self.site.face.kind)
+        fresh = await people.sessions.rotate(token, self.site.face.kind)
         return (token, session, ()) if fresh is None else (fresh, session, ((name, fresh),))
 
     def _language(self, request: Request, session: WebSession | None) -> Language:
@@ -359,7 +359,7 @@ class WebApp(JsonApp):
             raise Problem(403, "This form was not sent by a page of ours.")
         request = replace(request, form=await sent_form(request, takes_file=route.takes_file))
         mark = unmasked(request.form.text(MARK_FIELD))
-        if not self.site.gateway.people.is_form_token(request.cookie, mark):
+        if not self.site.gateway.people.derived.is_form_token(request.cookie, mark):
             # The page may be from an earlier session: its reader signed in again elsewhere.
             kept = None
             if (

@@ -235,10 +235,10 @@ class PageRequest:
         assert self.session is not None, "the route lets strangers in"
         people = self.site.gateway.people
         if self.is_console:
-            return people.operator_caller(self.session)
+            return people.sessions.operator_caller(self.session)
         if self.place is None:
-            return people.user_caller(self.session)
-        return people.caller(self.session, self.place.organization_id)
+            return people.sessions.user_caller(self.session)
+        return people.sessions.caller(self.session, self.place.organization_id)
 
     async def perform(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         """Do an operation for the reader, with the organization of the page if it needs one.
@@ -267,7 +267,7 @@ class PageRequest:
     async def ask_own(self, ask: Ask[R], /, **arguments: object) -> R:
         """:meth:`ask` for the reader's own account."""
         assert self.session is not None, "the route lets strangers in"
-        caller = self.site.gateway.people.user_caller(self.session)
+        caller = self.site.gateway.people.sessions.user_caller(self.session)
         return (await self.site.gateway.ask(ask, arguments, caller)).value
 
     async def of_features(self, place: str, *about: object) -> dict[str, Any]:
@@ -294,7 +294,7 @@ class PageRequest:
     def marks(self, *, once: bool = False) -> Markup:
         mark = self._marks.get(MARK_FIELD)
         if mark is None:  # one for all the forms of a page
-            token = masked(self.site.gateway.people.form_token(self.cookie))
+            token = masked(self.site.gateway.people.derived.form_token(self.cookie))
             mark = self._marks[MARK_FIELD] = _hidden(MARK_FIELD, token)
         if not once:
             return mark
@@ -479,7 +479,7 @@ class PageRequest:
         return self.site.live.response(
             self.user.id,
             gateway.follow(what, self._place_id),
-            gateway.people.watching(self.session, self._place_id),
+            gateway.people.sessions.watching(self.session, self._place_id),
             draw,
             by_time=by_time,
             beat_s=beat_s,
@@ -502,7 +502,7 @@ class PageRequest:
     ) -> TrioResponse:
         """A table as a file; :meth:`progress` of the same id shows its progress."""
         assert self.session is not None, "the route lets strangers in"
-        watch = self.site.gateway.people.watching(self.session, self._place_id)
+        watch = self.site.gateway.people.sessions.watching(self.session, self._place_id)
         reader = (self.user.id, download_id)
         return self.site.downloads.response(reader, name, watch, table, form)
 
@@ -512,7 +512,7 @@ class PageRequest:
         return self.site.live.response(
             self.user.id,
             self.site.downloads.follow(download),
-            self.site.gateway.people.watching(self.session, self._place_id),
+            self.site.gateway.people.sessions.watching(self.session, self._place_id),
             draw,
         )
 

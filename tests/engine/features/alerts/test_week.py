@@ -131,9 +131,9 @@ class Week:
         people = self.watched.gateway.people
         for _ in range(4):
             browser = Browser(people.new_token(), None, "192.0.2.1", "", Language.ENGLISH)
-            await people.begin(browser, "nobody@example.com", SessionKind.OPERATOR)
+            await people.sign_in.begin(browser, "nobody@example.com", SessionKind.OPERATOR)
             for _ in range(5):
-                await people.finish(browser, "0", SessionKind.OPERATOR)
+                await people.sign_in.finish(browser, "0", SessionKind.OPERATOR)
 
     async def all_else_is_well(self) -> None:
         watched = self.watched

@@ -58,8 +58,8 @@ class App:
 
 def me(town, found: SignedIn) -> Caller:
     """The caller that the session's pages act as."""
-    session = town.people.session(found.token, found.session.kind)
-    return town.people.user_caller(session)
+    session = town.people.sessions.find(found.token, found.session.kind)
+    return town.people.sessions.user_caller(session)
 
 
 async def set_up(town, found: SignedIn) -> tuple[App, list[str]]:
@@ -80,9 +80,9 @@ async def set_up(town, found: SignedIn) -> tuple[App, list[str]]:
 async def code_shown(town, email: str, kind: SessionKind = SessionKind.CUSTOMER, browser=None):
     """A browser after the right code by e-mail, which waits for the factor."""
     browser = browser or town.browser()
-    await town.people.begin(browser, email, kind)
+    await town.people.sign_in.begin(browser, email, kind)
     assert isinstance(
-        await town.people.finish(browser, await town.mailed(email), kind), FactorAwaited
+        await town.people.sign_in.finish(browser, await town.mailed(email), kind), FactorAwaited
     )
     return browser
 
@@ -97,14 +97,14 @@ async def test_the_factor_is_demanded_before_the_session_and_each_code_works_onc
     first, other = await town.sign_in(FATIMA), await town.sign_in(FATIMA)
     app, codes = await set_up(town, first)
     assert len(codes) == 10
-    assert town.people.session(first.token, SessionKind.CUSTOMER).has_factor
-    assert town.people.session(other.token, SessionKind.CUSTOMER) is None  # it has shown none
+    assert town.people.sessions.find(first.token, SessionKind.CUSTOMER).has_factor
+    assert town.people.sessions.find(other.token, SessionKind.CUSTOMER) is None  # it has shown none
     browser = await code_shown(town, FATIMA)
-    assert town.people.pending(browser.token).user_id == first.session.user.id
+    assert town.people.sign_in.pending(browser.token).user_id == first.session.user.id
     assert await shown(town, browser, "000000") == Denied(4)
     code = app.code()
     assert isinstance(await shown(town, browser, code), SignedIn)
-    assert town.people.pending(browser.token) is None
+    assert town.people.sign_in.pending(browser.token) is None
     again = await code_shown(town, FATIMA)
     assert isinstance(await shown(town, again, code), Denied)  # replayed
     assert isinstance(await shown(town, again, app.code(-1)), Denied)  # of a step before
@@ -123,30 +123,30 @@ async def test_without_the_feature_nobody_signs_in(town, autojump_clock, monkeyp
     for email in (FATIMA, "ali@baraka.example"):
         browser = town.browser()
         await town.posted()
-        await town.people.begin(browser, email)
+        await town.people.sign_in.begin(browser, email)
         code = await town.mailed(email)
         with monkeypatch.context() as patch:
             patch.setattr(declarations, "features", lambda: others)
             with pytest.raises(LookupError):
-                await town.people.finish(browser, code)
+                await town.people.sign_in.finish(browser, code)
     with monkeypatch.context() as patch:
         patch.setattr(declarations, "features", lambda: others)
         with pytest.raises(LookupError):
-            await town.people.use_link(link["token"], town.browser())
+            await town.people.sign_in.use_link(link["token"], town.browser())
         town.people.sessions.forget(first.session.user.id)
         with pytest.raises(LookupError):
-            town.people.session(first.token, SessionKind.CUSTOMER)
+            town.people.sessions.find(first.token, SessionKind.CUSTOMER)
     assert town.rows("SELECT count(*) FROM web_sessions") == before
 
 
 async def test_the_code_by_e_mail_alone_opens_nothing_and_is_used_up(town, autojump_clock):
     app, _ = await set_up(town, await town.sign_in(FATIMA))
     browser = await code_shown(town, FATIMA)
-    assert await town.people.finish(browser, await town.mailed(FATIMA)) == Denied(0)
+    assert await town.people.sign_in.finish(browser, await town.mailed(FATIMA)) == Denied(0)
     for left in (4, 3, 2, 1, 0):
         assert await shown(town, browser, "000000") == Denied(left)
     assert await shown(town, browser, app.code()) == Denied(0)
-    assert town.people.pending(browser.token) is None
+    assert town.people.sign_in.pending(browser.token) is None
 
 
 async def test_a_recovery_code_works_once_and_its_owner_is_told(town, autojump_clock):
@@ -204,17 +204,20 @@ async def test_setting_up_wants_a_fresh_sign_in_which_e_mail_alone_does_not_rene
     with pytest.raises(NotFresh):
         await town.do("factor.begin_app", me(town, found))
     access, browser = town.gateway.access(ACCESS), town.browser(found.token)
-    session = town.people.session(found.token, SessionKind.CUSTOMER)
-    await town.people.ask_code(session, browser)
-    assert await town.people.freshen_by_code(session, browser, "000000") == Denied(4)
-    assert await town.people.freshen_by_code(session, browser, await town.mailed(FATIMA)) is True
+    session = town.people.sessions.find(found.token, SessionKind.CUSTOMER)
+    await town.people.sign_in.ask_code(session, browser)
+    assert await town.people.sign_in.freshen_by_code(session, browser, "000000") == Denied(4)
+    assert (
+        await town.people.sign_in.freshen_by_code(session, browser, await town.mailed(FATIMA))
+        is True
+    )
     app, _ = await set_up(town, found)
     town.pass_s(FRESH_MS // 1000)
     assert me(town, found).freshness is Freshness.STALE
-    session = town.people.session(found.token, SessionKind.CUSTOMER)
-    await town.people.ask_code(session, browser)
+    session = town.people.sessions.find(found.token, SessionKind.CUSTOMER)
+    await town.people.sign_in.ask_code(session, browser)
     mailed = await town.mailed(FATIMA)
-    assert await town.people.freshen_by_code(session, browser, mailed) == Denied(0)
+    assert await town.people.sign_in.freshen_by_code(session, browser, mailed) == Denied(0)
     assert me(town, found).freshness is Freshness.STALE
     code = app.code()
     assert await access.freshen(session, browser, ShownFactor(typed=code)) is True
@@ -241,13 +244,15 @@ async def test_a_wrong_first_code_sets_nothing_up(town, autojump_clock):
 async def test_money_and_keys_want_a_fresh_sign_in_of_who_has_a_factor(town, autojump_clock):
     found = await town.sign_in(FATIMA)
     org = (await town.do("org.found", me(town, found), name="Shop"))["id"]
-    session = town.people.session(found.token, SessionKind.CUSTOMER)
+    session = town.people.sessions.find(found.token, SessionKind.CUSTOMER)
     town.pass_s(FRESH_MS // 1000)
     key = {"organization_id": org, "type": "secret"}
-    await town.do("key.create", town.people.caller(session, org), **key)  # no factor: no need
+    await town.do(
+        "key.create", town.people.sessions.caller(session, org), **key
+    )  # no factor: no need
     session = replace(session, has_factor=True)
     with pytest.raises(NotFresh):
-        await town.do("key.create", town.people.caller(session, org), **key)
+        await town.do("key.create", town.people.sessions.caller(session, org), **key)
     program = Caller("key_1", CallerKind.API, Role.DEVELOPER, org)
     assert program.freshness is Freshness.FRESH
 
@@ -256,12 +261,12 @@ async def test_an_organization_may_demand_a_factor_of_its_members(town, autojump
     found = await town.sign_in(FATIMA)
     org = (await town.do("org.found", me(town, found), name="Shop"))["id"]
     await town.do("org.set", organization_id=org, factor_required=True)
-    session = town.people.session(found.token, SessionKind.CUSTOMER)
+    session = town.people.sessions.find(found.token, SessionKind.CUSTOMER)
     with pytest.raises(FactorNeeded):
-        town.people.caller(session, org)
+        town.people.sessions.caller(session, org)
     await set_up(town, found)
-    session = town.people.session(found.token, SessionKind.CUSTOMER)
-    assert town.people.caller(session, org).role is Role.OWNER
+    session = town.people.sessions.find(found.token, SessionKind.CUSTOMER)
+    assert town.people.sessions.caller(session, org).role is Role.OWNER
 
 
 async def test_operators_need_a_factor_once_one_of_them_has_one(town, autojump_clock):
@@ -269,11 +274,11 @@ async def test_operators_need_a_factor_once_one_of_them_has_one(town, autojump_c
         await town.do("user.create", email=email, operator=True)
     first = await town.sign_in(FATIMA, SessionKind.OPERATOR)
     second = await town.sign_in(OMAR, SessionKind.OPERATOR)
-    session = town.people.session(second.token, SessionKind.OPERATOR)
-    assert town.people.operator_caller(session).freshness is Freshness.FRESH
+    session = town.people.sessions.find(second.token, SessionKind.OPERATOR)
+    assert town.people.sessions.operator_caller(session).freshness is Freshness.FRESH
     await set_up(town, first)
     with pytest.raises(FactorNeeded):
-        town.people.operator_caller(session)
+        town.people.sessions.operator_caller(session)
     await town.posted()
     assert any("second factor was set up" in mail.subject for mail in town.mails.to(OMAR))
 
@@ -297,9 +302,9 @@ async def test_by_a_page_a_reset_always_needs_another_operator(town, autojump_cl
         await town.do("approval.confirm", own, **request)
     with pytest.raises(Conflict, match="their own"):
         await town.do("user.reset_factors", own, email=FATIMA)
-    assert town.people.session(found.token, SessionKind.CUSTOMER) is not None
+    assert town.people.sessions.find(found.token, SessionKind.CUSTOMER) is not None
     await town.do("approval.confirm", sidi, **request)
-    assert town.people.session(found.token, SessionKind.CUSTOMER) is None
+    assert town.people.sessions.find(found.token, SessionKind.CUSTOMER) is None
     await town.posted()
     assert any("were reset" in mail.subject for mail in town.mails.to(FATIMA))
     lines = town.rows(
@@ -313,7 +318,7 @@ async def test_a_reset_on_the_machine_is_told_and_ends_all_sessions(town, autoju
     found = await town.sign_in(FATIMA)
     await set_up(town, found)
     assert (await town.do("user.reset_factors", email=FATIMA)) == {"removed": 1}
-    assert town.people.session(found.token, SessionKind.CUSTOMER) is None
+    assert town.people.sessions.find(found.token, SessionKind.CUSTOMER) is None
     assert (await town.do("user.reset_factors", email=FATIMA)) == {"removed": 0}
     await town.posted()
     assert any("were reset" in mail.subject for mail in town.mails.to(FATIMA))
@@ -326,5 +331,5 @@ async def test_a_link_of_the_operator_opens_nothing_without_the_factor(town, aut
     app, _ = await set_up(town, await town.sign_in(FATIMA))
     made = await town.do("user.sign_in", email=FATIMA)
     browser = town.browser()
-    assert isinstance(await town.people.use_link(made["token"], browser), FactorAwaited)
+    assert isinstance(await town.people.sign_in.use_link(made["token"], browser), FactorAwaited)
     assert isinstance(await shown(town, browser, app.code()), SignedIn)

@@ -19,8 +19,8 @@ CUSTOMER = SessionKind.CUSTOMER
 
 
 async def made(town, found: SignedIn, device: Authenticator, cookie: str | None = None):
-    session = town.people.session(found.token, CUSTOMER)
-    caller = town.people.user_caller(session)
+    session = town.people.sessions.find(found.token, CUSTOMER)
+    caller = town.people.sessions.user_caller(session)
     site = {"host": SITE.host, "origin": SITE.origin, "cookie": found.token}
     question = (await town.do("factor.begin_passkey", caller, **site))["question"]
     site["cookie"] = cookie or found.token

@@ -11,9 +11,9 @@ from risala.engine.model.people import SessionKind
 async def test_without_the_feature_no_member_enters(town, autojump_clock, monkeypatch):
     owner = await town.sign_in("fatima@baraka.example")
     made = await town.as_user("org.found", owner, name="Baraka")
-    session = town.people.session(owner.token, SessionKind.CUSTOMER)
-    assert town.people.caller(session, made["id"]).organization_id == made["id"]
+    session = town.people.sessions.find(owner.token, SessionKind.CUSTOMER)
+    assert town.people.sessions.caller(session, made["id"]).organization_id == made["id"]
     others = tuple(each for each in declarations.features() if each.name != "providers")
     monkeypatch.setattr(declarations, "features", lambda: others)
     with pytest.raises(LookupError):
-        town.people.caller(session, made["id"])
+        town.people.sessions.caller(session, made["id"])

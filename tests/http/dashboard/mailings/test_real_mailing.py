@@ -43,7 +43,7 @@ async def member(tmp_path: Path, browser_on) -> AsyncIterator[tuple]:
         await gateway.perform("member.add", added, OPERATOR)
         link = await gateway.perform("user.sign_in", {"email": email}, OPERATOR)
         browser = Browser("x", None, "", "", Language.ENGLISH)
-        entered = await gateway.people.use_link(link["token"], browser)
+        entered = await gateway.people.sign_in.use_link(link["token"], browser)
         app = create_dashboard(gateway, settings, shutdown=trio.Event())
         yield browser_on(app, {"risala": entered.token}), f"/app/{own}"
 

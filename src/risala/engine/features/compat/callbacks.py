@@ -157,7 +157,7 @@ class CompatCallbacks(OwedCalls[CallToMake, ReceiverAnswer | ReceiverFault | Non
 
     # -- making calls
 
-    def _look(self) -> None:
+    def _expect_new(self) -> None:
         """Nothing is new: :meth:`_follow` expects each call when it is written down."""
 
     def _first_due(self, receiver_id: str, besides: Collection[int]) -> DueCall | None:

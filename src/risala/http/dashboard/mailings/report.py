@@ -90,7 +90,7 @@ async def _workbook(request: PageRequest) -> TrioResponse:
         raise NotFound("There is no such file any more.") from None
     session = request.session
     assert session is not None, "the route lets nobody else in"
-    watch = request.site.gateway.people.watching(session, request.organization_id)
+    watch = request.site.gateway.people.sessions.watching(session, request.organization_id)
     response = TrioResponse(_content(file, watch), content_type=XLSX)
     response.timeout = None
     response.headers["content-disposition"] = f'attachment; filename="report-{id_of(request)}.xlsx"'

@@ -22,7 +22,7 @@ async def sent_form(request: PageRequest, *, takes_file: bool) -> SentForm:
     gateway = request.site.gateway
 
     def is_ours(form: SentForm) -> bool:
-        return gateway.people.is_form_token(request.cookie, unmasked(form.text(MARK_FIELD)))
+        return gateway.people.derived.is_form_token(request.cookie, unmasked(form.text(MARK_FIELD)))
 
     async def store(chunks: AsyncIterator[bytes], name: str) -> str:
         return await gateway.receive_upload(request.organization_id, chunks, name, request.caller)

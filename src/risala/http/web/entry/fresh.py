@@ -37,7 +37,7 @@ _PAGE = "sign_in/fresh.html"
 async def show(request: PageRequest) -> TrioResponse:
     people = request.site.gateway.people
     assert request.session is not None, "the route lets nobody else in"
-    if people.user_caller(request.session).freshness is Freshness.FRESH:
+    if people.sessions.user_caller(request.session).freshness is Freshness.FRESH:
         return request.go(_target(request))
     return await request.page(_PAGE, _values(request))
 
@@ -52,9 +52,11 @@ async def submit(request: PageRequest) -> TrioResponse:
             access = request.site.gateway.access(factors.ACCESS)
             result = await access.freshen(session, request.browser, shown)
         elif "code" in form.fields:
-            result = await people.freshen_by_code(session, request.browser, form.text("code"))
+            result = await people.sign_in.freshen_by_code(
+                session, request.browser, form.text("code")
+            )
         else:
-            await people.ask_code(session, request.browser)
+            await people.sign_in.ask_code(session, request.browser)
             return await request.page(_PAGE, _values(request))
     except (RateLimited, Forbidden) as error:
         return await _refused(request, error)
@@ -84,7 +86,7 @@ def _values(request: PageRequest) -> dict[str, object]:
         "question": question(request) if has_factor else None,
         "asked": None
         if session.has_factor or session.bound_to
-        else request.site.gateway.people.pending(request.cookie),
+        else request.site.gateway.people.sign_in.pending(request.cookie),
         "digits": SIGN_IN_DIGITS[SessionKind(session.kind)],
         "has_outbox": has_outbox(request),
         "takes_email": takes_email(request),

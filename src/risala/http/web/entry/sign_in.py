@@ -41,7 +41,7 @@ async def show(request: PageRequest) -> TrioResponse:
     target = _target(request)
     if request.session is not None:
         return request.go(target or request.face.home)
-    pending = request.site.gateway.people.pending(request.cookie)
+    pending = request.site.gateway.people.sign_in.pending(request.cookie)
     if pending is not None and "another" not in request.form.fields:
         if pending.user_id is not None:
             return await request.page(_FACTOR, _factor_values(request, target))
@@ -68,7 +68,7 @@ async def _begin(request: PageRequest, target: str | None) -> TrioResponse:
         # By the address's domain alone: strangers learn nothing of who is a member.
         return await provider_page(request, offered, email, target)
     try:
-        await request.site.gateway.people.begin(request.browser, email, request.face.kind)
+        await request.site.gateway.people.sign_in.begin(request.browser, email, request.face.kind)
     except RateLimited as error:
         return await request.wrong(
             _EMAIL, _too_often(request, error), _email_values(request, target)
@@ -81,14 +81,16 @@ async def _begin(request: PageRequest, target: str | None) -> TrioResponse:
 async def _finish(request: PageRequest, target: str | None) -> TrioResponse:
     people = request.site.gateway.people
     try:
-        result = await people.finish(request.browser, request.form.text("code"), request.face.kind)
+        result = await people.sign_in.finish(
+            request.browser, request.form.text("code"), request.face.kind
+        )
     except (RateLimited, Forbidden) as error:
         return await _refused(request, error, target)
     if isinstance(result, SignedIn):
         return signed_in(request, result, target)
     if isinstance(result, FactorAwaited):
         return go_on(request, request.http.path, target)
-    pending = people.pending(request.cookie)
+    pending = people.sign_in.pending(request.cookie)
     if pending is None or not result.attempts_left:
         gone = request.words("That code no longer works. Ask for a new one.")
         return await request.wrong(_EMAIL, {TOP: gone}, _email_values(request, target))
@@ -110,7 +112,7 @@ def go_on(request: PageRequest, path: str, target: str | None) -> TrioResponse:
 async def _show_factor(request: PageRequest, target: str | None) -> TrioResponse:
     """The second factor after a code, or a passkey alone, which counts as two."""
     people, shown, kind = request.site.gateway.people, shown_factor(request), request.face.kind
-    pending = people.pending(request.cookie)
+    pending = people.sign_in.pending(request.cookie)
     awaits = pending is not None and pending.user_id is not None
     access = request.site.gateway.access(factors.ACCESS)
     try:
@@ -138,7 +140,7 @@ async def _refused(request: PageRequest, error: EngineError, target: str | None)
     faults = _too_often(request, error)
     if isinstance(error, Forbidden):
         faults = {TOP: request.words("No new accounts can be created here at the moment.")}
-    pending = request.site.gateway.people.pending(request.cookie)
+    pending = request.site.gateway.people.sign_in.pending(request.cookie)
     if pending is None:
         return await request.wrong(_EMAIL, faults, _email_values(request, target))
     return await request.wrong(_CODE, faults, _code_values(request, pending, target))
@@ -167,7 +169,7 @@ def signed_in(request: PageRequest, result: SignedIn, target: str | None = None)
 async def sign_out(request: PageRequest) -> TrioResponse:
     reply = request.go(request.face.sign_in, SIGNED_OUT)
     if request.session is not None:
-        await request.site.gateway.people.sign_out(request.cookie, request.face.kind)
+        await request.site.gateway.people.sessions.sign_out(request.cookie, request.face.kind)
         request.cookie_policy.drop_cookie(reply, request.cookie_policy.session_cookie)
     return reply
 
@@ -190,8 +192,8 @@ async def show_link(request: PageRequest) -> TrioResponse:
 async def use_link(request: PageRequest) -> TrioResponse:
     people, token = request.site.gateway.people, request.arguments["token"]
     # Invalid links of either face are counted and logged too.
-    if _link(request) is not None or people.peek_link(token) is None:
-        result = await people.use_link(token, request.browser, request.face.kind)
+    if _link(request) is not None or people.sign_in.peek_link(token) is None:
+        result = await people.sign_in.use_link(token, request.browser, request.face.kind)
         if isinstance(result, FactorAwaited):
             return request.go(request.face.sign_in)
         if result is not None:
@@ -203,7 +205,7 @@ async def use_link(request: PageRequest) -> TrioResponse:
 
 def _link(request: PageRequest) -> LinkView | None:
     """A valid link into this face; one into the other face is invalid here, and not used up."""
-    view = request.site.gateway.people.peek_link(request.arguments["token"])
+    view = request.site.gateway.people.sign_in.peek_link(request.arguments["token"])
     return view if view is not None and view.kind is request.face.kind else None
 
 
