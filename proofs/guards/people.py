@@ -85,7 +85,7 @@ GUARDS: Final = (
     Guard(
         "Nobody enters where nothing can say whether they must come by a provider.",
         "engine/journal/people/members.py",
-        "    return bool(required(lambda feature: feature.requires)(conn, organization_id))\n",
+        "    return bool(required(Duty.PROVIDER_ALONE)(conn, organization_id))\n",
         "    return False\n",
         _PROVIDERS,
     ),
@@ -120,7 +120,7 @@ GUARDS: Final = (
     Guard(
         "Nobody signs in where nothing can say whether they have a second factor.",
         "engine/journal/people/users.py",
-        "    return bool(required(lambda feature: feature.awaits)(conn, user_id))\n",
+        "    return bool(required(Duty.FACTOR)(conn, user_id))\n",
         "    asks = [each.awaits for each in features() if each.awaits is not None]\n"
         "    return any(each()(conn, user_id) for each in asks)\n",
         _FACTORS,

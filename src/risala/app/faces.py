@@ -11,6 +11,7 @@ import trio
 from risala.app.listening import ServiceAddresses
 from risala.config.model import Settings
 from risala.engine.gateway.gateway import Gateway
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import features, required
 from risala.engine.wiring.engine import Engine
 from risala.http.api.app import late_api
@@ -69,7 +70,7 @@ async def open_faces(
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
     await faces.start(partial(control, streams=streams, plan=settings.plan, shutdown=stop))
     if listening.smpp:
-        serve_smpp = required(lambda each: each.serves_smpp)
+        serve_smpp = required(Duty.SMPP)
         smpp = partial(serve_smpp, settings.smpp_server, engine, failed_keys, listening.smpp, stop)
         await faces.start(smpp)
     if metrics is not None:

@@ -39,6 +39,7 @@ from risala.engine.model.errors import (
     StorageFailed,
     StorageUnusable,
 )
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import required
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine, open_engine
@@ -238,7 +239,7 @@ async def _begin(
         return None
     guard, section = LeaseGuard(), stop.settings.standby
     if section.lease_kind is not None or section.copy_kind is not None:
-        guard = await required(lambda each: each.guards)(outer, stop, listening.all)
+        guard = await required(Duty.LEASE)(outer, stop, listening.all)
     return None if stop.ordered.is_set() else guard
 
 

@@ -15,7 +15,7 @@ from risala.engine.journal.store import audited as images
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
-from risala.engine.model.feature_work import WalkKind
+from risala.engine.model.feature_work import Duty, WalkKind
 from risala.engine.model.features import NAMES, Declared, Feature, features
 from risala.engine.model.records.asks import FeatureAccess
 
@@ -139,6 +139,11 @@ def test_each_kind_of_walk_is_somebodys():
     theirs = [kind for feature in features() for kind in feature.walks]
     assert len(theirs) == len(set(theirs))
     assert set(theirs) < set(WalkKind)
+
+
+def test_each_duty_is_done_by_one():
+    theirs = [each for feature in features() for each in feature.duties]
+    assert sorted(theirs) == sorted(Duty)
 
 
 def test_what_no_feature_offers_is_not_found():

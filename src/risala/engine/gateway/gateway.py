@@ -37,7 +37,8 @@ from risala.engine.model.errors import (
     OutcomeUnknown,
     Refusal,
 )
-from risala.engine.model.features import features
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty, features
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.messages import MessageView
@@ -403,12 +404,11 @@ class Gateway:
             Invalid: the file is too large.
             Conflict: too many files wait, or the service is not running.
         """
-        for feature in features():
-            if feature.receives is not None:
-                receive = feature.receives()
-                upload: str = await receive(self.services, caller, organization_id, chunks, name)
-                return upload
-        raise NotFound("This service takes no files.")
+        receive = duty(Duty.UPLOAD)
+        if receive is None:
+            raise NotFound("This service takes no files.")
+        upload: str = await receive(self.services, caller, organization_id, chunks, name)
+        return upload
 
     def drain(self) -> None:
         """Accept nothing from now on."""

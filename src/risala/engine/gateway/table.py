@@ -15,6 +15,7 @@ from risala.engine.kernel.operation import Call, Operation
 from risala.engine.model.audit import family_of
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import UNCONFIRMED, NotFound, OutcomeUnknown, StorageFailed
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import features, required
 from risala.engine.model.money import minor_units
 from risala.engine.model.records.asks import Ask, Versioned
@@ -148,7 +149,7 @@ def _watched(
     limit = None if written is None else minor_units(written)
     if weight is None or not weight.is_watched(limit, call.caller):
         return nullcontext()
-    watching: AbstractAsyncContextManager[None] = required(lambda feature: feature.watches)(
+    watching: AbstractAsyncContextManager[None] = required(Duty.FOUR_EYES)(
         call, operation, arguments, weight, limit
     )
     return watching

@@ -1,4 +1,5 @@
-"""What features are given, and return, where all are asked: by retention, and by a restore."""
+"""What one feature does for the core; and what features are given, and return, where all are asked:
+by retention, and by a restore."""
 
 from __future__ import annotations
 
@@ -7,6 +8,45 @@ from typing import Protocol
 
 from risala.dataclass import dataclass
 from risala.engine.model.states import Mode
+
+
+class Duty(StrEnum):
+    """What one feature does for the core, and no two."""
+
+    RESTORED = "restored"
+    """What becomes of mailings in a restored database: a function of a connection, and of what the
+    database that was there shows; it returns ``RestoredMailings``."""
+    FACTOR = "factor"
+    """What a sign-in still asks for after the code: a function of a connection and a user's id, or
+    None for any operator, which says whether they have it."""
+    PROVIDER_ALONE = "provider_alone"
+    """Whether members enter an organization by its identity provider alone: a function of a
+    connection and the organization's id."""
+    FOUR_EYES = "four_eyes"
+    """Around what needs a second operator: an async context manager of a call, its operation, its
+    JSON arguments, what it weighs, and the sum from which it needs two."""
+    CONFIRMED = "confirmed"
+    """In the transaction of an operation that an operator asked for and another one confirms: a
+    function of a connection, the audit entry, and the request's id."""
+    UPLOAD = "upload"
+    """Takes a file that is uploaded, as ``Gateway.receive_upload`` does."""
+    UPLOADS_WAITING = "uploads_waiting"
+    """Uploads that wait: an async function of the services and an organization's id, which returns
+    how many there are, and their bytes."""
+    CARRIER_TEXTS = "carrier_texts"
+    """Takes a carrier's incoming texts in place of customers: a function of the services and the
+    carrier's name, which returns a ``TextTaker``, or None: they are for customers."""
+    HEADS = "heads"
+    """Takes signed heads of the audit trail out of this machine: a function of the settings and of
+    all that were signed. It may raise ``OSError``, and runs in a thread."""
+    LEASE = "lease"
+    """Keeps two machines from sending, where the settings name a second one: an async function, as
+    ``hold_lease`` is."""
+    SMPP = "smpp"
+    """Serves customers' SMPP software: an async function, as ``serve_smpp`` is."""
+    MAIL = "mail"
+    """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
+    its sender."""
 
 
 class WalkKind(StrEnum):

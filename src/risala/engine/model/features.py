@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.feature_work import WalkKind
+from risala.engine.model.feature_work import Duty, WalkKind
 from risala.engine.model.people_records import MailKind
 
 Task = tuple[str, Callable[[], Awaitable[None]], bool]
@@ -88,24 +88,9 @@ class Feature:
     figures: Mapping[str, Declared] = field(default_factory=dict)
     """What there is of a phone number before it is erased, by the names of ``NumberFigures``:
     functions of a connection, an organization's id, the number, and the most that is counted."""
-    restored: Declared | None = None
-    """What becomes of it in a restored database: a function of a connection, and of what the
-    database that was there shows; it returns ``RestoredMailings``."""
-    awaits: Declared | None = None
-    """What a sign-in still asks for after the code: a function of a connection and a user's id, or
-    None for any operator, which says whether they have it."""
-    requires: Declared | None = None
-    """Whether members enter an organization by its identity provider alone: a function of a
-    connection and the organization's id."""
     of_user: Mapping[str, Declared] = field(default_factory=dict)
     """What an operator sees of it with a user, by the names of ``UserStory``: functions of a
     connection and the user's id."""
-    watches: Declared | None = None
-    """Around what needs a second operator: an async context manager of a call, its operation, its
-    JSON arguments, what it weighs, and the sum from which it needs two."""
-    settles: Declared | None = None
-    """In the transaction of an operation that an operator asked for and another one confirms: a
-    function of a connection, the audit entry, and the request's id."""
     decides: Mapping[str, Declared] = field(default_factory=dict)
     """How much waits for an operator's decision, by the names of ``Deciding``: functions of a
     connection and the time, which count no more than there can be or pages show."""
@@ -114,22 +99,16 @@ class Feature:
     its language, which return the values, or None if the mail is no longer useful."""
     quoting: tuple[MailKind, ...] = ()
     """Kinds of the feature's mails that quote drivers, in the words of the reader's language."""
-    receives: Declared | None = None
-    """Takes a file that is uploaded, as ``Gateway.receive_upload`` does."""
     stores: Mapping[str, Declared] = field(default_factory=dict)
     """Tables of the feature with what takes room besides messages, by the names of
     ``StoredOfKind``: each a ``StoredTable``."""
     holds_uploads: Declared | None = None
     """The names of uploads that it may read again: a function of a connection."""
-    waiting: Declared | None = None
-    """Uploads that wait: an async function of the services and an organization's id, which returns
-    how many there are, and their bytes."""
+    duties: Mapping[Duty, Declared] = field(default_factory=dict)
+    """What it alone does for the core."""
     access: Declared | None = None
     """What others do with it that is no operation, such as programs without an account, or who
     signs in: the part of the services that its ``FeatureAccess`` describes."""
-    takes_texts: Declared | None = None
-    """Takes a carrier's incoming texts in place of customers: a function of the services and the
-    carrier's name, which returns a ``TextTaker``, or None: they are for customers."""
     topped_up: Declared | None = None
     """In the transaction in which an operator credits money by its reference: a function of a
     connection, the reference in comparable form, and the time."""
@@ -159,9 +138,6 @@ class Feature:
     measured: Declared | None = None
     """What alerts are raised of: a function of the services, and of what returns the limits as they
     are now; it returns groups of readings (``ReadingGroup``)."""
-    heads: Declared | None = None
-    """Takes signed heads of the audit trail out of this machine: a function of the settings and of
-    all that were signed. It may raise ``OSError``, and runs in a thread."""
     begins: Declared | None = None
     """What has to stand before anything is accepted or sent: an async function of ``EngineStart``.
     It may put what it made into the parts of the services."""
@@ -199,16 +175,8 @@ class Feature:
     and of what is handed over."""
     called: Declared | None = None
     """Adds paths to the dashboard's app that are no pages, for programs: a function of the app."""
-    guards: Declared | None = None
-    """Keeps two machines from sending, where the settings name a second one: an async function, as
-    ``hold_lease`` is."""
     mounts: Declared | None = None
     """Answers paths on the API's listener: a function of ``PathMounting``."""
-    serves_smpp: Declared | None = None
-    """Serves customers' SMPP software: an async function, as ``serve_smpp`` is."""
-    sends_mail: Declared | None = None
-    """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
-    its sender."""
     ends: Declared | None = None
     """What else is done when an organization is deleted, before these tables: a function of a
     connection, the organization's id and the time."""
@@ -220,14 +188,19 @@ def features() -> tuple[Feature, ...]:
     return tuple(import_module(f"risala.engine.features.{name}.feature").FEATURE for name in NAMES)
 
 
-def required(which: Callable[[Feature], Declared | None]) -> Any:  # noqa: ANN401 -- as a Declared
-    """What the one feature that declares such a thing has for it.
+def duty(of: Duty) -> Any:  # noqa: ANN401 -- as a Declared
+    """What the one feature that has a duty does; None: there is no such feature."""
+    does = (each.duties[of] for each in features() if of in each.duties)
+    return next((declared() for declared in does), None)
+
+
+def required(of: Duty) -> Any:  # noqa: ANN401 -- as a Declared
+    """What the one feature that has a duty does.
 
     Raises:
-        LookupError: no feature declares it: what depends on it must not be done without.
+        LookupError: no feature has it: what depends on it must not be done without.
     """
-    for feature in features():
-        declared = which(feature)
-        if declared is not None:
-            return declared()
-    raise LookupError("No feature does what this needs.")
+    done = duty(of)
+    if done is None:
+        raise LookupError("No feature does what this needs.")
+    return done

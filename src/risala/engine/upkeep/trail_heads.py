@@ -19,7 +19,8 @@ from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.errors import StorageUnusable, Unavailable
-from risala.engine.model.features import features
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.times import iso
 from risala.engine.rules.trail import heads
 from risala.engine.rules.trail.heads import KEY, Head
@@ -133,13 +134,12 @@ class TrailHeads:
             wake_post()
 
     def _ship(self) -> None:
-        """Give features what takes them elsewhere: today's head, and those of days on which that
+        """Give the feature that takes them elsewhere today's head, and those of days on which that
         could not be reached."""
         try:
-            for feature in features():
-                if feature.heads is not None:
-                    sent = self._stored.sent_heads(self._directory)
-                    feature.heads()(self._services.settings, sent)
+            give_heads = duty(Duty.HEADS)
+            if give_heads is not None:
+                give_heads(self._services.settings, self._stored.sent_heads(self._directory))
         except OSError as error:
             log.warning("audit.unshipped", reason=str(error))
 

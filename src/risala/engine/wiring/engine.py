@@ -33,7 +33,8 @@ from risala.engine.gateway.gateway import Gateway
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import Draining, EngineError
-from risala.engine.model.features import features
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty, features
 from risala.engine.rules.router import Router
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep import minutes
@@ -241,12 +242,8 @@ async def _begin(core: Foundation) -> Owners:
 
 def _taker(services: Services, carrier: str) -> TextTaker | None:
     """What takes the incoming texts of a carrier; None: they are for customers."""
-    for feature in features():
-        if feature.takes_texts is not None:
-            taker: TextTaker | None = feature.takes_texts()(services, carrier)
-            if taker is not None:
-                return taker
-    return None
+    taker_of = duty(Duty.CARRIER_TEXTS)
+    return None if taker_of is None else taker_of(services, carrier)
 
 
 async def _end_in_order(engine: Engine, core: Foundation) -> None:

@@ -11,7 +11,8 @@ import click
 
 from risala.cli.reach.options import Options
 from risala.cli.show import output
-from risala.engine.model.features import features
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 
 _LEFT_OUT: Final = (None, False, "live")
 """Values of arguments and options that are not given."""
@@ -85,8 +86,7 @@ def or_from_mail(by_hand: Callable[..., None]) -> Callable[..., None]:
 
 def _sent(options: Options, recipient: str | None, mail_from: str | None) -> None:
     """Have the feature that takes mails send the one on stdin."""
-    for feature in features():
-        if feature.sends_mail is not None:
-            feature.sends_mail()(options, recipient, mail_from)
-            return
-    end(os.EX_CONFIG, _NO_MAILS)
+    send_mail = duty(Duty.MAIL)
+    if send_mail is None:
+        end(os.EX_CONFIG, _NO_MAILS)
+    send_mail(options, recipient, mail_from)

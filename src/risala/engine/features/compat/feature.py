@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import Feature, elsewhere, later
 
 _CREDENTIALS: Final = "features.compat.credentials:"
@@ -31,6 +32,8 @@ FEATURE: Final = Feature(
     },
     access=later("features.compat.access:CompatAccess"),
     mounts=elsewhere("http.faces.mount:mount"),
-    serves_smpp=elsewhere("app.smpp:serve_smpp"),
-    sends_mail=elsewhere("cli.commands.messaging.from_mail:send_mail"),
+    duties={
+        Duty.SMPP: elsewhere("app.smpp:serve_smpp"),
+        Duty.MAIL: elsewhere("cli.commands.messaging.from_mail:send_mail"),
+    },
 )

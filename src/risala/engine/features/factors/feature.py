@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import Feature, later
 from risala.engine.model.people_records import MailKind
 
@@ -16,7 +17,7 @@ FEATURE: Final = Feature(
     name="factors",
     needs=("providers",),
     operations=(later("features.factors.operations:OPERATIONS"),),
-    awaits=later(_STORED + "has_any"),
+    duties={Duty.FACTOR: later(_STORED + "has_any")},
     access=later("features.factors.signing_in:FactorSignIn"),
     of_user={"factors": later(_STORED + "shown")},
     letters=dict.fromkeys(_TOLD, later("features.factors.service:letter")),

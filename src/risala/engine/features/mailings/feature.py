@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.feature_work import WalkKind
+from risala.engine.model.feature_work import Duty, WalkKind
 from risala.engine.model.features import Feature, elsewhere, later
 
 _OPERATIONS: Final = "features.mailings.operations."
@@ -33,7 +33,7 @@ FEATURE: Final = Feature(
     cleared=later(_STORED + "forgetting:clear_mailings"),
     erased=later(_STORED + "forgetting:take_number_from_rows"),
     figures={"mailing_rows": later(_STORED + "forgetting:count_rows_with")},
-    restored=later(_STORED + "restored:pause"),
+    duties={Duty.RESTORED: later(_STORED + "restored:pause")},
     metrics=later("features.mailings.figures:of_mailings"),
     tasks=later("features.mailings.service:tasks"),
     dashboard=(

@@ -51,7 +51,8 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage, masked
 from risala.engine.model.errors import Conflict, FieldFault, Forbidden, Invalid, NotFound
-from risala.engine.model.features import features
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.upkeep.stored import LIMITED, StoredOfKind
 from risala.engine.rules.roles import OPERATORS, OWNERS, READERS, SUPPORT
@@ -111,10 +112,8 @@ async def _found(call: Call[Any], organization_id: str) -> OrganizationRetention
     settings, services = call.services.settings, call.services
     days = call.stored(RetentionRepository).days_of(organization_id)
     stored = await services.repositories.storage.of_organization(organization_id)
-    waiting, size = 0, 0
-    for feature in features():
-        if feature.waiting is not None:
-            waiting, size = await feature.waiting()(services, organization_id)
+    of_uploads = duty(Duty.UPLOADS_WAITING)
+    waiting, size = (0, 0) if of_uploads is None else await of_uploads(services, organization_id)
     return OrganizationRetention(
         organization_id,
         _of_each_kind(days, settings.retention),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.feature_work import WalkKind
+from risala.engine.model.feature_work import Duty, WalkKind
 from risala.engine.model.features import Feature, elsewhere, later
 from risala.engine.model.people_records import MailKind
 
@@ -28,7 +28,7 @@ FEATURE: Final = Feature(
     decides={"payments": later(_PAYMENTS + "count_claimed")},
     letters={MailKind.PAYMENT_CONFIRMED: _LETTER, MailKind.PAYMENT_REFUSED: _LETTER},
     access=later(_HERE + "service:access"),
-    takes_texts=later(_HERE + "service:taker"),
+    duties={Duty.CARRIER_TEXTS: later(_HERE + "service:taker")},
     topped_up=later(_TEXTS + "settle_by_hand"),
     credits=later(_PAYMENTS + "of_entry"),
     books=later(_PAYMENTS + "BOOKS"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import Feature, elsewhere, later
 from risala.engine.model.people_records import MailKind
 
@@ -15,7 +16,7 @@ FEATURE: Final = Feature(
     operations=(later("features.providers.operations:OPERATIONS"),),
     images={AuditImage.IDENTITY_PROVIDER: later(_STORED + "provider")},
     exported_settings={"identityProvider": later(_STORED + "find")},
-    requires=later(_STORED + "requires"),
+    duties={Duty.PROVIDER_ALONE: later(_STORED + "requires")},
     access=later(_SERVICE + "Providers"),
     letters={MailKind.PROVIDER_CHANGED: later(_SERVICE + "letter")},
     deleted=("provider_domains", "identity_providers", "identities"),

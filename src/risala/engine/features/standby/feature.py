@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import Feature, elsewhere, later
 
 _REPORT: Final = "features.standby.report:"
@@ -18,7 +19,9 @@ FEATURE: Final = Feature(
     system={"standby": later(_REPORT + "facts")},
     measured=later(_REPORT + "measured"),
     doctor=later("features.standby.doctor:examine"),
-    heads=later("features.standby.named_stores:give_heads"),
+    duties={
+        Duty.HEADS: later("features.standby.named_stores:give_heads"),
+        Duty.LEASE: elsewhere("app.fenced:hold_lease"),
+    },
     commands={"standby": elsewhere("cli.commands.upkeep.standby.command:standby")},
-    guards=elsewhere("app.fenced:hold_lease"),
 )

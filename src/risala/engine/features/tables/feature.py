@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import Feature, later
 
 FEATURE: Final = Feature(
     name="tables",
-    receives=later("features.tables.operations:receive_upload"),
-    waiting=later("features.tables.operations:waiting"),
+    duties={
+        Duty.UPLOAD: later("features.tables.operations:receive_upload"),
+        Duty.UPLOADS_WAITING: later("features.tables.operations:waiting"),
+    },
     tasks=later("features.tables.operations:tasks"),
 )

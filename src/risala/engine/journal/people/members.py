@@ -15,6 +15,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import Seen
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import required
 from risala.engine.model.people import Membership
 from risala.engine.model.records.people.members import Invitation, member_of
@@ -273,4 +274,4 @@ def answer(conn: sqlite3.Connection, user_id: str, invitation_id: str, now_ms: i
 def requires_provider(conn: sqlite3.Connection, organization_id: str) -> bool:
     """Whether members enter an organization by its identity provider alone. Nobody enters where no
     feature can say."""
-    return bool(required(lambda feature: feature.requires)(conn, organization_id))
+    return bool(required(Duty.PROVIDER_ALONE)(conn, organization_id))

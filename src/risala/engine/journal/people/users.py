@@ -14,6 +14,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import Seen
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import features, required
 from risala.engine.model.people import Language, User
 from risala.engine.model.people_records import UserFields, UserFilter, UsersFound
@@ -66,12 +67,12 @@ def by_email(conn: sqlite3.Connection, email: str) -> User | None:
 
 def has_factor(conn: sqlite3.Connection, user_id: str) -> bool:
     """Whether a user must show a second factor. Nobody signs in where no feature can say."""
-    return bool(required(lambda feature: feature.awaits)(conn, user_id))
+    return bool(required(Duty.FACTOR)(conn, user_id))
 
 
 def operators_have_factor(conn: sqlite3.Connection) -> bool:
     """Whether any operator has a second factor."""
-    return bool(required(lambda feature: feature.awaits)(conn, None))
+    return bool(required(Duty.FACTOR)(conn, None))
 
 
 def story(conn: sqlite3.Connection, user_id: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from risala.engine.journal.store import audit_log
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.audit import AuditEntry, AuditImage, Seen
 from risala.engine.model.errors import NotFound
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import Declared, features, later, required
 from risala.engine.model.records.record import audit_image
 
@@ -30,7 +31,7 @@ def audited(by: AuditEntry | None, unit: Unit[T]) -> Unit[T]:
     def with_line(conn: sqlite3.Connection) -> T:
         audit_log.refuse_changed(conn, by)
         if by.approval_id is not None:
-            required(lambda feature: feature.settles)(conn, by, by.approval_id)
+            required(Duty.CONFIRMED)(conn, by, by.approval_id)
         before = seen_of(conn, by, by.subject)
         changes = conn.total_changes
         answer = unit(conn)

@@ -42,8 +42,8 @@ from risala.engine.journal.upkeep.database_copy import Progress
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.model.feature_work import RestoredMailings
-from risala.engine.model.features import features
+from risala.engine.model.feature_work import Duty, RestoredMailings
+from risala.engine.model.features import duty
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
 from risala.engine.model.records.upkeep.sealed import LostSecret
@@ -336,11 +336,8 @@ def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
 
 
 def _restored_mailings(conn: sqlite3.Connection, set_aside: SetAside) -> RestoredMailings:
-    for feature in features():
-        if feature.restored is not None:
-            restored: RestoredMailings = feature.restored()(conn, set_aside)
-            return restored
-    return RestoredMailings()
+    restore = duty(Duty.RESTORED)
+    return RestoredMailings() if restore is None else restore(conn, set_aside)
 
 
 def restore_encrypted(
