@@ -28,7 +28,7 @@ from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import OperatorRole
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.people_records import MailKind, NewMail
 
 KEPT_MS: Final = 90 * DAY_MS
@@ -53,10 +53,7 @@ def approval(conn: sqlite3.Connection, approval_id: str) -> StoredApproval:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _STORED.find(table(conn, _TABLE), "id = ?", (approval_id,))
-    if not rows:
-        raise NotFound(f"There is no request {approval_id}.")
-    return rows[0]
+    return _STORED.one(table(conn, _TABLE), approval_id, "There is no request {}.")
 
 
 def waiting(conn: sqlite3.Connection, now_ms: int) -> list[StoredApproval]:

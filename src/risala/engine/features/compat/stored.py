@@ -28,7 +28,7 @@ from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.webhooks import event_cursors, event_rows
 from risala.engine.journal.webhooks.event_rows import EventRow
 from risala.engine.model.audit import AuditEntry, Seen
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.events import MessageEvent
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.records.record import audit_image
@@ -88,10 +88,7 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> CompatCredential
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (credential_id,))
-    if not rows:
-        raise NotFound(f"There is no credential {credential_id}.")
-    return rows[0]
+    return _ROWS.one(table(conn, _TABLE), credential_id, "There is no credential {}.")
 
 
 def seen(conn: sqlite3.Connection, credential_id: str) -> Seen:
@@ -121,10 +118,7 @@ def proof(conn: sqlite3.Connection, credential_id: str) -> Proof:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _PROOFS.find(table(conn, _TABLE), "id = ?", (credential_id,))
-    if not rows:
-        raise NotFound(f"There is no credential {credential_id}.")
-    return rows[0]
+    return _PROOFS.one(table(conn, _TABLE), credential_id, "There is no credential {}.")
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[CompatCredential]:

@@ -16,7 +16,7 @@ from risala.engine.journal.store.named import Rows, columns_of, columns_of_recor
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.rules.sealing import SecretPurpose
 
 HOOKS_MAX: Final = 50
@@ -67,10 +67,7 @@ def hook(conn: sqlite3.Connection, hook_id: str) -> Hook:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (hook_id,))
-    if not rows:
-        raise NotFound(f"There is no hook {hook_id}.")
-    return rows[0]
+    return _ROWS.one(table(conn, _TABLE), hook_id, "There is no hook {}.")
 
 
 def secrets(conn: sqlite3.Connection, hook_id: str) -> StoredSecrets:
@@ -79,10 +76,7 @@ def secrets(conn: sqlite3.Connection, hook_id: str) -> StoredSecrets:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _SECRETS.find(table(conn, _TABLE), "id = ?", (hook_id,))
-    if not rows:
-        raise NotFound(f"There is no hook {hook_id}.")
-    return rows[0]
+    return _SECRETS.one(table(conn, _TABLE), hook_id, "There is no hook {}.")
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[Hook]:

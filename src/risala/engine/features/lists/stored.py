@@ -87,10 +87,9 @@ def recipient_list(conn: sqlite3.Connection, list_id: str) -> RecipientList:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ROWS.find(table(conn, _TABLE), "id = ? AND deleted_at IS NULL", (list_id,))
-    if not rows:
-        raise NotFound(f"There is no list {list_id}.")
-    return rows[0]
+    return _ROWS.one(
+        table(conn, _TABLE), list_id, "There is no list {}.", where="id = ? AND deleted_at IS NULL"
+    )
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[RecipientList]:

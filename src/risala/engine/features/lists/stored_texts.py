@@ -13,7 +13,7 @@ from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.records.record import shallow, to_json
 
 _TABLE: Final = "saved_texts"
@@ -44,10 +44,7 @@ def saved_text(conn: sqlite3.Connection, text_id: str) -> SavedText:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (text_id,))
-    if not rows:
-        raise NotFound(f"There is no saved text {text_id}.")
-    return rows[0]
+    return _ROWS.one(table(conn, _TABLE), text_id, "There is no saved text {}.")
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[SavedText]:

@@ -17,7 +17,7 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.people_records import MailKind
 from risala.engine.model.records.keys import ApiKey, KeyPlace, NewValue
 from risala.engine.model.records.record import shallow
@@ -63,10 +63,7 @@ def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
     Raises:
         NotFound: the id is unknown.
     """
-    keys = KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,))
-    if not keys:
-        raise NotFound(f"There is no key {key_id}.")
-    return keys[0]
+    return KEYS.one(table(conn, "api_keys"), key_id, "There is no key {}.")
 
 
 def key_by_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:

@@ -12,7 +12,7 @@ from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.records.accounts import (
     CLEARED,
     REQUESTED,
@@ -47,10 +47,7 @@ def sender(conn: sqlite3.Connection, sender_id: str) -> Sender:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = SENDERS.find(table(conn, "senders"), "id = ?", (sender_id,))
-    if not rows:
-        raise NotFound(f"There is no sender {sender_id}.")
-    return rows[0]
+    return SENDERS.one(table(conn, "senders"), sender_id, "There is no sender {}.")
 
 
 def by_name(conn: sqlite3.Connection, organization_id: str, name: str) -> Sender | None:

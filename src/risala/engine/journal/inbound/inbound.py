@@ -22,7 +22,7 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import Seen
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.asks import CursorPage, Steps
 from risala.engine.model.records.inbound import (
@@ -153,11 +153,9 @@ def remove_route(conn: sqlite3.Connection, route_id: str) -> InboundRoute:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ROUTES.find(table(conn, "inbound_routes"), "id = ?", (route_id,))
-    if not rows:
-        raise NotFound(f"There is no route {route_id}.")
+    removed = _ROUTES.one(table(conn, "inbound_routes"), route_id, "There is no route {}.")
     writable(conn, "inbound_routes").delete(route_id)
-    return rows[0]
+    return removed
 
 
 # -- pages, the latest first

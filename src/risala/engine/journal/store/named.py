@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from sqlite_utils.db import Table
 
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.errors import NotFound
 from risala.engine.model.records.record import RecordField, fields_of, is_list
 
 T = TypeVar("T")
@@ -105,6 +106,20 @@ class Rows(Generic[T]):
         parts += [] if limit is None or broken is not None else [f"LIMIT {int(limit)}"]
         with closing(table.db.conn.execute(" ".join(parts), values or ())) as rows:
             return [*islice(readable(rows, self.of, self._key, broken), limit)]
+
+    def one(self, table: Table, row_id: object, missing: str, *, where: str = "id = ?") -> T:
+        """The value of the row with an id.
+
+        Args:
+            missing: what to say if there is none; ``{}`` is the id.
+
+        Raises:
+            NotFound: the id is unknown.
+        """
+        values = self.find(table, where, (row_id,))
+        if not values:
+            raise NotFound(missing.format(row_id))
+        return values[0]
 
     def named(self, row: Mapping[str, Any]) -> T:
         """The value of a row of sqlite-utils, which may have further columns."""

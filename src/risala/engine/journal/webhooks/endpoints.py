@@ -18,7 +18,7 @@ from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import AuditEntry, Seen
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.people import Language
 from risala.engine.model.people_records import MailKind, NewMail
 from risala.engine.model.records.record import audit_image, shallow
@@ -70,10 +70,12 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Endpoint:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ENDPOINTS.find(table(conn, _TABLE), "id = ? AND deleted_at IS NULL", (endpoint_id,))
-    if not rows:
-        raise NotFound(f"There is no webhook endpoint {endpoint_id}.")
-    return rows[0]
+    return _ENDPOINTS.one(
+        table(conn, _TABLE),
+        endpoint_id,
+        "There is no webhook endpoint {}.",
+        where="id = ? AND deleted_at IS NULL",
+    )
 
 
 def image(conn: sqlite3.Connection, endpoint_id: str) -> Seen:

@@ -25,7 +25,7 @@ from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import endpoints
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.features import features
 from risala.engine.model.numbers import recipient_number
 
@@ -44,10 +44,7 @@ def find(conn: sqlite3.Connection, erasure_id: str) -> Erasure:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (erasure_id,))
-    if not rows:
-        raise NotFound("There is no such deletion.")
-    return rows[0]
+    return _ROWS.one(table(conn, _TABLE), erasure_id, "There is no such deletion.")
 
 
 def under_way(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Erasure]:

@@ -13,7 +13,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.features import features
 from risala.engine.model.records.upkeep.stored import StoredTable
 
@@ -33,10 +33,7 @@ def find(conn: sqlite3.Connection, export_id: str) -> Export:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (export_id,))
-    if not rows:
-        raise NotFound("There is no such file.")
-    return rows[0]
+    return _ROWS.one(table(conn, _TABLE), export_id, "There is no such file.")
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) -> list[Export]:

@@ -29,7 +29,7 @@ from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict
 from risala.engine.model.ids import first_id
 from risala.engine.model.money import money
 from risala.engine.model.people_records import MailKind
@@ -100,10 +100,7 @@ def payment(conn: sqlite3.Connection, payment_id: str) -> StoredPayment:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (payment_id,))
-    if not rows:
-        raise NotFound("There is no such payment.")
-    return rows[0]
+    return _ROWS.one(table(conn, _TABLE), payment_id, "There is no such payment.")
 
 
 def page(

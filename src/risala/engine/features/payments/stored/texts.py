@@ -19,7 +19,6 @@ from risala.engine.features.payments.text_records import (
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.errors import NotFound
 from risala.engine.model.feature_work import Forgot, RetentionWalk
 from risala.sms.message import Inbound
 
@@ -59,10 +58,7 @@ def text(conn: sqlite3.Connection, text_id: str) -> BankText:
     Raises:
         NotFound: the id is unknown.
     """
-    rows = _TEXTS.find(table(conn, _TABLE), "id = ?", (text_id,))
-    if not rows:
-        raise NotFound("There is no such text.")
-    return rows[0]
+    return _TEXTS.one(table(conn, _TABLE), text_id, "There is no such text.")
 
 
 def unread(conn: sqlite3.Connection, count: int) -> list[BankText]:
