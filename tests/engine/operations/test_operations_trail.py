@@ -352,8 +352,8 @@ class World:
             with suppress(Refusal):
                 await self.do("user.create", email="guest@example.com")
         elif name == "account.delete":
-            people = self.house.gateway.services.people
-            for owned in people.ending.owned_alone(self.users["guest"]):
+            users = self.house.gateway.services.repositories.users
+            for owned in users.owned_alone(self.users["guest"]):
                 given = {"organization_id": owned, "email": "viewer@example.com"}
                 await self.do("member.add", role="owner", **given)
         elif name in ("provider.confirm", "provider.refuse", "provider.delete"):

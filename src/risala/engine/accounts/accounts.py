@@ -155,9 +155,6 @@ class Accounts:
 
     # -- operators
 
-    def list_organizations(self) -> list[Organization]:
-        return self._stored.all()
-
     def fresh_organization(self, organization_id: str) -> Organization:
         """An organization with its present balance, and what it has spent today.
 

@@ -53,10 +53,6 @@ class Senders:
         self._waiting = self._stored.waiting_for_volume()
         self._accounts.changed.publish(organization_id)
 
-    def list(self, organization_id: str | None) -> list[Sender]:
-        """Requests and approved senders, of one organization or of all."""
-        return self._stored.all(organization_id)
-
     def volume(self, organization_id: str, hours: int) -> int:
         """The number of messages that the organization sent in the last hours."""
         return self._stored.volume(organization_id, self._clock.now_ms(), hours)

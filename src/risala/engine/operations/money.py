@@ -243,7 +243,7 @@ class SetPayer(Arguments):
 
 
 def _there(services: Services) -> list[Organization]:
-    return [each for each in services.accounts.list_organizations() if each.status != DELETED]
+    return [each for each in services.repositories.organizations.all() if each.status != DELETED]
 
 
 @OPERATIONS(payer.SHOW, roles=OPERATORS, operators=READERS)

@@ -138,7 +138,7 @@ async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
     name = call.arguments.name
     organization_ids = [
         each.id
-        for each in call.services.accounts.list_organizations()
+        for each in call.services.repositories.organizations.all()
         if name in (None, typed(each.name, Purpose.NAME)) and each.status != DELETED
     ]
     return FoundOrganization(

@@ -125,7 +125,7 @@ async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
     senders.LIST, roles=VIEWERS, operators=READERS, owner=owners.named, reads_all_organizations=True
 )
 async def _sender_list(call: Call[OfMaybeOrganization]) -> MarkedSenders:
-    senders = call.services.senders.list(call.arguments.organization_id)
+    senders = call.services.repositories.senders.all(call.arguments.organization_id)
     return MarkedSenders(_marked(call, *senders))
 
 
@@ -134,7 +134,8 @@ async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
     organization_id, judge = call.arguments.organization_id, call.services.senders
     call.services.accounts.organization(organization_id)
     daily, weekly = (judge.volume(organization_id, hours) for hours in (DAY_HOURS, WEEK_HOURS))
-    approved = [each.name for each in judge.list(organization_id) if each.status == "approved"]
+    mine = call.services.repositories.senders.all(organization_id)
+    approved = [each.name for each in mine if each.status == "approved"]
     counts = call.services.repositories.figures.sent_by_name(
         organization_id,
         approved[:NAMES_MAX],
@@ -156,7 +157,9 @@ async def _sender_check(call: Call[CheckSender]) -> CheckedName:
 async def _sender_find(call: Call[FindSender]) -> FoundSender:
     folded = fold_sender(call.arguments.name)
     sender_ids = [
-        each.id for each in call.services.senders.list(None) if fold_sender(each.name) == folded
+        each.id
+        for each in call.services.repositories.senders.all(None)
+        if fold_sender(each.name) == folded
     ]
     return FoundSender(len(sender_ids), sender_ids[0] if len(sender_ids) == 1 else None)
 

@@ -76,10 +76,6 @@ class Ending:
         self._sources = sources
         self._sessions = sessions
 
-    def owned_alone(self, user_id: str) -> list[str]:
-        """The ids of organizations that would be left without an owner."""
-        return self._sources.users.owned_alone(user_id)
-
     async def delete(self, user_id: str, by: AuditEntry) -> None:
         """Delete a user; all their sessions end at once.
 

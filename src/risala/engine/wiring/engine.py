@@ -201,7 +201,7 @@ async def open_engine(
         if core.seams.watch_loop:
             await start("loop watch", watch.run, policy=DRIVER_POLICY)
         board.queue.load(
-            each.id for each in core.accounts.list_organizations() if each.status != "active"
+            each.id for each in core.repositories.organizations.all() if each.status != "active"
         )
         services = gateway.services
         obeying += (

@@ -131,7 +131,9 @@ def _payer(services: Services, organization_id: str | None) -> str:
     """The id of the organization that pays."""
     if organization_id is not None:
         return organization_id
-    known = [each.id for each in services.accounts.list_organizations() if each.status != DELETED]
+    known = [
+        each.id for each in services.repositories.organizations.all() if each.status != DELETED
+    ]
     if len(known) != 1:
         text = f"There are {len(known)} organizations: name one in [[mail_to_sms]]."
         raise Conflict(text)
