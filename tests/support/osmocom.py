@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -150,7 +150,8 @@ class CoreNetwork:
         return [dict(zip(("to", "from", "reference", "sent"), row, strict=True)) for row in found]
 
     def _rows(self, name: str, query: str) -> list[tuple[Any, ...]]:
-        with sqlite3.connect(f"file:{self.directory / name}?mode=ro", uri=True) as conn:
+        path = f"file:{self.directory / name}?mode=ro"
+        with closing(sqlite3.connect(path, uri=True)) as conn:
             return conn.execute(query).fetchall()
 
 

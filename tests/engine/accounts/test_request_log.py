@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -168,7 +169,7 @@ async def test_where_nothing_comes_what_is_old_goes_too(open_log, ask, autojump_
         await trio.sleep(2 * DAY_S)
         nursery.cancel_scope.cancel()
     await log.close()
-    with sqlite3.connect(tmp_path / requests.FILE) as conn:
+    with closing(sqlite3.connect(tmp_path / requests.FILE)) as conn, conn:
         assert conn.execute("SELECT count(*) FROM request").fetchone() == (0,)
     conn.close()
 
@@ -182,7 +183,7 @@ async def test_a_file_that_is_too_large_loses_its_oldest(open_log, ask, autojump
         await log.flush()
     assert await log.one(last) is not None
     await log.close()
-    with sqlite3.connect(tmp_path / requests.FILE) as conn:
+    with closing(sqlite3.connect(tmp_path / requests.FILE)) as conn, conn:
         (left,) = conn.execute("SELECT count(*) FROM request").fetchone()
     conn.close()
     assert 400 < left < 3200
@@ -225,7 +226,7 @@ async def test_a_disk_that_is_nearly_full_is_left_to_the_database(
 
 
 async def test_a_file_of_another_version_is_made_anew(open_log, ask, tmp_path, autojump_clock):
-    with sqlite3.connect(tmp_path / requests.FILE) as conn:
+    with closing(sqlite3.connect(tmp_path / requests.FILE)) as conn, conn:
         conn.execute("CREATE TABLE request (what TEXT)")
         conn.execute("PRAGMA user_version = 77")
     conn.close()

@@ -1,6 +1,7 @@
 """Who pays: with ``self`` nobody does, and a number of parts a day is the limit."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -137,7 +138,7 @@ async def test_several_organizations_are_asked_about_twice(open_house):
 async def test_the_audit_finds_parts_that_were_not_counted(open_house, tmp_path):
     async with open_house(**SELF) as house:
         await house.send()
-        with sqlite3.connect(tmp_path / "risala.db") as conn:
+        with closing(sqlite3.connect(tmp_path / "risala.db")) as conn, conn:
             conn.execute("UPDATE day_parts SET parts = 2")
         faults = (await about(house, "audit"))["faults"]
         assert [each.partition(": ")[2] for each in faults] == [

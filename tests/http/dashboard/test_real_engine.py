@@ -6,6 +6,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlencode
@@ -73,7 +74,7 @@ class Town:
     def digest(self) -> str:
         """Of every table, but for what is written of whoever comes by."""
         found = hashlib.sha256()
-        with sqlite3.connect(self.database) as database:
+        with closing(sqlite3.connect(self.database)) as database, database:
             names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
             for (name,) in database.execute(names).fetchall():
                 if name not in SEEN:
@@ -320,7 +321,7 @@ async def test_money_is_told_and_settings_hold(town, reader_of):
     gateway = town.app.site.gateway
     asked = {"organization_id": own, "amount": "700", "reference": "BK-1"}
     paid = await gateway.perform("topup", asked, OPERATOR)
-    with sqlite3.connect(town.database) as database:
+    with closing(sqlite3.connect(town.database)) as database, database:
         # 70.00 on one day of the last seven is 10.00 a day.
         yesterday = "INSERT INTO spending VALUES (?, unixepoch() / 86400 - 1, 7000)"
         database.execute(yesterday, (own,))
@@ -407,7 +408,7 @@ async def test_an_owner_tops_up_by_the_sandboxes_card(town, reader_of):
         assert paid.location == begun.location
     assert "are credited" in (await owner.get(begun.location)).text
     assert "nothing more can be paid" in (await owner.get(checkout)).text
-    with sqlite3.connect(town.database) as database:
+    with closing(sqlite3.connect(town.database)) as database, database:
         dump = "\n".join(database.iterdump())
         (credited,) = database.execute("SELECT count(*) FROM entry WHERE kind = 2").fetchone()
     database.close()
@@ -532,7 +533,7 @@ async def test_a_number_is_forgotten_and_everything_taken_along(town, reader_of)
     message = await owner.get(f"/app/{town.organizations['own']}/messages/{town.messages['own']}")
     assert "forgotten" in message.text
     assert "Bonjour" not in message.text
-    with sqlite3.connect(town.database) as database:
+    with closing(sqlite3.connect(town.database)) as database, database:
         left = database.execute("SELECT count(*) FROM message WHERE body = 'Bonjour'").fetchone()
     database.close()
     assert left == (1,), "the other organization's"
@@ -556,7 +557,7 @@ async def test_an_organization_and_then_its_owner_are_deleted(town, reader_of):
     gone = await owner.submit(page, "/account/delete", {"email": "owner@baraka.example"})
     assert gone.location == "/sign-in"
     assert (await reader_of(Role.OWNER).get("/app")).location.startswith("/sign-in")
-    with sqlite3.connect(town.database) as database:
+    with closing(sqlite3.connect(town.database)) as database, database:
         told = "SELECT count(*) FROM users WHERE email = 'owner@baraka.example'"
         assert database.execute(told).fetchone() == (0,)
     database.close()

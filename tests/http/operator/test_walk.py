@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+from contextlib import closing
 from urllib.parse import urlencode
 
 import pytest
@@ -37,7 +38,7 @@ def path_of(route) -> str:
 def digest(post) -> dict[str, str]:
     """Of every table."""
     found: dict[str, str] = {}
-    with sqlite3.connect(post.database) as database:
+    with closing(sqlite3.connect(post.database)) as database, database:
         names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
         for (name,) in database.execute(names).fetchall():
             if name not in SEEN:

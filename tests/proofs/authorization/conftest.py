@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -112,7 +112,7 @@ class City:
         """Of every table, but for those that say who came by, once nothing goes on any more."""
         await trio.testing.wait_all_tasks_blocked(0.01)
         found: dict[str, str] = {}
-        with sqlite3.connect(self.database) as database:
+        with closing(sqlite3.connect(self.database)) as database, database:
             names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
             for (name,) in database.execute(names).fetchall():
                 if name not in PASSING:

@@ -46,9 +46,7 @@ def connect(
 
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that can only read; rows are tuples. Safe beside the writer, in any process."""
-    conn = connect(path, "ro")
-    _prepare_reader(conn)
-    return conn
+    return _prepared(connect(path, "ro"))
 
 
 def open_watched(path: Path, meet: Meet, page_cache_mb: int = PAGE_CACHE_MB) -> sqlite3.Connection:
@@ -57,14 +55,18 @@ def open_watched(path: Path, meet: Meet, page_cache_mb: int = PAGE_CACHE_MB) -> 
     Raises:
         StorageFailed: it cannot be read.
     """
-    conn = connect(path, "ro", partial(WatchedConnection, meet=meet))
-    _prepare_reader(conn, page_cache_mb)
+    return _prepared(connect(path, "ro", partial(WatchedConnection, meet=meet)), page_cache_mb)
+
+
+def _prepared(conn: sqlite3.Connection, page_cache_mb: int = PAGE_CACHE_MB) -> sqlite3.Connection:
+    """A reader's connection, closed again if the file cannot be read."""
+    try:
+        conn.execute("pragma query_only = on")
+        conn.execute(f"pragma cache_size = -{page_cache_mb * 1024}")
+    except BaseException:
+        conn.close()
+        raise
     return conn
-
-
-def _prepare_reader(conn: sqlite3.Connection, page_cache_mb: int = PAGE_CACHE_MB) -> None:
-    conn.execute("pragma query_only = on")
-    conn.execute(f"pragma cache_size = -{page_cache_mb * 1024}")
 
 
 def open_writer(

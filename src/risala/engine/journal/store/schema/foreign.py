@@ -102,10 +102,7 @@ def _objects(conn: sqlite3.Connection) -> _Objects:
 @lru_cache(maxsize=4)
 def _expected(names: tuple[str, ...], applied: frozenset[str]) -> _Objects:
     """What the migrations that are applied make, of all these, and the views of this version."""
-    db = Database(memory=True)
-    try:
+    with Database(memory=True) as db:
         migrations.apply(db, stop_before=[name for name in names if name not in applied])
         make_views(db)
         return _objects(db.conn)
-    finally:
-        db.close()

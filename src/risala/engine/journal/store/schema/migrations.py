@@ -119,7 +119,8 @@ def refuse_early(db: Database) -> None:
 
 def known() -> list[str]:
     """The names of all migrations, in order."""
-    return [migration.name for migration in migrations.pending(Database(memory=True))]
+    with Database(memory=True) as empty:  # closes it, too
+        return [migration.name for migration in migrations.pending(empty)]
 
 
 def applied(db: Database) -> set[str]:
