@@ -177,6 +177,10 @@ async def test_an_unknown_outcome_tells_the_key_of_each_message_in_its_place(sen
         ('{"messages":[{"a":"' + "x" * 70_000 + '"}]}', ["messages", 0], "invalid_json"),
         ('{"messages":[' + "[" * 60_000, ["messages", 0], "too_deep"),
         ('{"x":' + "[" * 60_000, [], "too_deep"),
+        # The same on each Python; a decoder's own bound differs.
+        ('{"messages":[' + "[" * 33, ["messages", 0], "too_deep"),
+        ('{"messages":[' + "[" * 32, ["messages", 0], "invalid_json"),
+        ('{"messages":[nul,' + "[" * 40, ["messages", 0], "invalid_json"),
         ('{"x":' + "[" * 32 + "]" * 32 + ',"messages":[{}]}', [], "too_deep"),
         ('{"messages":[{}],"messages":[{}]}', [], "duplicate_member"),
         ('{"messages":[{}],"x":{"a":1,"a":1}}', [], "duplicate_member"),

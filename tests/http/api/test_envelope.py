@@ -105,6 +105,14 @@ async def test_a_body_of_exactly_the_limit_is_read(client, headers):
         (b'{"x":' + b"[" * 32 + b"]" * 32 + b"}", "too_deep"),
         (b"[" * 60_000, "too_deep"),
         (b'{"a":' * 10_000, "too_deep"),
+        # The same on each Python, and also where a decoder finds something else first.
+        (b'{"x":' + b"[" * 32, "too_deep"),
+        (b'{"x":' + b"[" * 31, "invalid_json"),
+        (b'{"x":' + b"[" * 5_000 + b"]" * 5_000 + b"}", "too_deep"),
+        (b'{"x":' * 5_000 + b'{"a":1,"a":2}' + b"}" * 5_000, "too_deep"),
+        (b'{"x":' + b"[" * 5_000 + b"NaN" + b"]" * 5_000 + b"}", "too_deep"),
+        (b'{"x":"' + b"[" * 40 + b'\\"' + b"[" * 40 + b'", nothing', "invalid_json"),
+        (b'{"x":' + b"[]," * 40, "invalid_json"),
     ],
 )
 async def test_json_that_is_none(client, headers, raw, code):

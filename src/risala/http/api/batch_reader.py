@@ -28,6 +28,7 @@ from risala.http.common.parse import (
     fault,
     has_escapes,
     is_deeper,
+    opens_deeper,
     read_text,
 )
 from risala.http.common.problems import BodyIssue, Problem, bad_body
@@ -166,7 +167,7 @@ class _Reader:
     def items(self) -> Iterator[dict[str, Any] | Problem]:
         """The items of the list that begins here: objects, and a problem for each that is none."""
         for number in self._separated("]"):
-            value, brackets = self._decode(("messages", number))
+            value, brackets = self._decode(("messages", number), DEPTH_MAX)
             try:
                 if value is _DUPLICATE:
                     raise fault("duplicate_member")
@@ -177,7 +178,7 @@ class _Reader:
 
     def value(self) -> object:
         """The value that begins here, in the body around the items."""
-        value, brackets = self._decode(())
+        value, brackets = self._decode((), DEPTH_MAX - 1)
         if value is _DUPLICATE:
             raise fault("duplicate_member")
         check_depth(value, brackets, DEPTH_MAX - 1)
@@ -203,9 +204,10 @@ class _Reader:
         self._at += 1
         return character
 
-    def _decode(self, path: tuple[str | int, ...]) -> tuple[Any, int]:
+    def _decode(self, path: tuple[str | int, ...], depth_max: int) -> tuple[Any, int]:
         """The value that begins here, and the number of brackets in its text."""
         self.peek()
+        piece = ""
         for size in (_LOOK, VALUE_CHARACTERS_MAX):
             piece = self._text[self._at : self._at + size]
             try:
@@ -218,6 +220,8 @@ class _Reader:
                 continue
             self._at += end
             return value, piece.count("[", 0, end) + piece.count("{", 0, end)
+        if opens_deeper(piece.encode(), depth_max):
+            raise fault("too_deep", path)
         if self._at + VALUE_CHARACTERS_MAX >= len(self._text):
             raise fault("invalid_json", path)
         text = f"This is not valid JSON, or has more than {VALUE_CHARACTERS_MAX} characters."

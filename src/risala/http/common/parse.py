@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate, takewhile
 from typing import Any, Final, NoReturn
 
 import trio
@@ -46,6 +47,10 @@ LENIENT: Final = json.JSONDecoder(parse_constant=_no_constant)
 stopped for that reason."""
 
 _JSON_TYPE: Final = JSON.encode()
+_WHITE: Final = b" \t\r\n"
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # one level down; one up, as -1
+_NO_BRACKETS: Final = bytes(sorted({*range(256)} - {*b"[{]}"}))
 _is_unfit: Final = re.compile("[\0\ud800-\udfff]").search
 
 
@@ -123,14 +128,11 @@ def read_object(raw: bytes) -> dict[str, Any]:
     Raises:
         Problem: 400.
     """
+    text = read_text(raw)
     try:
-        value = DECODER.decode(read_text(raw))
-    except DuplicateMember:
-        raise fault("duplicate_member") from None
-    except RecursionError:
-        raise fault("too_deep") from None
-    except ValueError:
-        raise fault("invalid_json") from None
+        value = DECODER.decode(text)
+    except (ValueError, DuplicateMember, RecursionError) as error:
+        raise fault(_decoding_fault(error, raw)) from None
     return as_object(value, raw.count(b"[") + raw.count(b"{"))
 
 
@@ -170,6 +172,27 @@ def check_depth(value: object, brackets: int, depth_max: int = DEPTH_MAX) -> Non
     """
     if brackets > depth_max and is_deeper(value, depth_max):
         raise fault("too_deep")
+
+
+def _decoding_fault(error: ValueError | DuplicateMember | RecursionError, raw: bytes) -> str:
+    """The code of what is wrong with a text that the decoder stopped in.
+
+    A decoder goes as deep as its Python lets it: some hundred levels until 3.13, and as far as the
+    stack reaches since 3.14. What is too deep is called so whether it stopped for that or not.
+    """
+    if isinstance(error, RecursionError) or opens_deeper(raw, DEPTH_MAX):
+        return "too_deep"
+    return "duplicate_member" if isinstance(error, DuplicateMember) else "invalid_json"
+
+
+def opens_deeper(raw: bytes, levels: int) -> bool:
+    """Whether the object or list that a text begins with opens more than so many within one
+    another. Counts brackets alone: the text may be cut off, or no JSON after all."""
+    if raw.lstrip(_WHITE)[:1] not in (b"[", b"{"):
+        return False
+    steps = _STRING.sub(b"", raw).translate(_STEPS, _NO_BRACKETS)
+    depths = accumulate(memoryview(steps).cast("b"))  # signed octets
+    return any(map(levels.__lt__, takewhile(bool, depths)))
 
 
 def has_escapes(raw: bytes) -> bool:
