@@ -206,12 +206,7 @@ class WebApp(JsonApp):
             reply = await self._error(request, error)
         return self._leave(request, reply)
 
-    async def handle_user_exception(
-        self, error: Exception | BaseExceptionGroup[BaseException]
-    ) -> TrioResponse:
-        """Errors that no view handled: an unknown path or method."""
-        if isinstance(error, BaseExceptionGroup) and not isinstance(error, ExceptionGroup):
-            raise error  # it holds a Cancelled, which is Trio's
+    async def answer_to(self, error: Exception) -> TrioResponse:
         request = await self._arrive(_request())
         parts = request.http.path.split("/")
         if request.session is not None and parts[1] == "app" and len(parts) > 2:
