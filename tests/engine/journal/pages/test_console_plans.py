@@ -10,6 +10,9 @@ from risala.engine.model.records.accounts import OrganizationFilter, SenderReque
 from risala.engine.model.records.asks import Steps
 
 GROWING = re.compile(r"SCAN (message|webhook_delivery|mails|members|m|u)\b")
+BOUNDED = re.compile(r"FROM (members|senders)\b")
+"""Sorted: of members an organization has a bounded number, and is asked for three; of senders
+two hundred at most. Newer SQLites (3.53) walk through these rather than through their index."""
 ALL_STEPS = (Steps(9), Steps(9, before=("x",)), Steps(9, after=("x",)))
 
 
@@ -42,8 +45,7 @@ def test_no_look_of_the_console_walks_through_what_grows_or_sorts_it(book):
         (step, sql)
         for sql in run
         for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")
-        if GROWING.match(step) or (step.endswith("FOR ORDER BY") and "FROM members" not in sql)
+        if GROWING.match(step) or (step.endswith("FOR ORDER BY") and not BOUNDED.search(sql))
     ]
-    # Of members an organization has a bounded number, and is asked for three.
     partial = "USING INDEX webhook_delivery_due", "USING INDEX mails_due"
     assert [each for each in found if not any(one in each[0] for one in partial)] == []

@@ -109,7 +109,7 @@ def with_number(columns: str, mailings: str) -> str:
         " UNION ALL SELECT mailing, (SELECT min(row) >> 12 FROM mailing_rows r"
         " WHERE r.mailing = block.mailing AND r.row >= (block.no + 1) << 12)"
         " FROM block WHERE no IS NOT NULL)"
-        f" SELECT {columns} FROM block JOIN mailing_rows r ON r.mailing = block.mailing"
+        f" SELECT {columns} FROM block CROSS JOIN mailing_rows r ON r.mailing = block.mailing"
         " AND r.row >> 12 = block.no AND r.number = ?"
     )
 
