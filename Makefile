@@ -10,7 +10,7 @@ export PYTHONSAFEPATH := 1
 # hundreds: where a machine forbids to keep what was compiled, it is kept here all the same.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: serve test test-all test-shuffled soak lint format bench vendor messages lock changelog clean
+.PHONY: serve test test-pythons newest test-all test-shuffled soak lint format bench vendor messages lock changelog clean
 
 serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a phone that prints it; ARGS="--country SN"
 	@$(BIN)/risala serve --demo $(ARGS)
@@ -23,6 +23,12 @@ test: $(VENV)/.stamp-dev ## set up and run the tests, without the long ones; CHA
 	@chosen="$(if $(CHANGED),$$(PYTHONPATH=. $(BIN)/python -m proofs.changed))"; \
 	if test -n "$(CHANGED)" && test -z "$$chosen"; then echo "No test sees what was changed."; exit 0; fi; \
 	set -x; $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(QUICK) $(ARGS) $$chosen
+
+test-pythons: ## run the tests on each Python that is installed, 3.11 to 3.14, each in a .venv of its own
+	@sh .ci/pythons
+
+newest:
+	@sh .ci/pythons newest
 
 test-all: $(VENV)/.stamp-dev peers ## all tests, also with other projects' programs; BROWSER=1: and those in a browser
 	$(if $(BROWSER),@$(HAS_CHROMIUM))

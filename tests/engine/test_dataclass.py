@@ -175,7 +175,7 @@ def test_wrong_arguments_are_refused_and_changes_make_another():
         with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
             point(1, z=2)
         assert replace(point(1), y=9).sum == 10
-        with pytest.raises(ValueError, match="init=False"):
+        with pytest.raises((ValueError, TypeError), match="init=False"):  # from 3.13 on a TypeError
             replace(point(1), sum=9)
         assert point(1).made is not point(1).made
 

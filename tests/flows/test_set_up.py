@@ -112,5 +112,5 @@ def test_a_python_that_is_not_there_or_too_old(make, place, tmp_path):
     done = make("python9.9")
     assert "There is no python9.9 here" in done.stderr
     done = make(fake(tmp_path / "python", "version_info", "exit 1"))
-    assert "Risala needs Python 3.11, 3.12 or 3.13" in done.stderr
+    assert "Risala needs Python 3.11, 3.12, 3.13 or 3.14" in done.stderr
     assert not place.exists()

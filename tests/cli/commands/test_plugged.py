@@ -46,7 +46,7 @@ def crash(door):
 @hookimpl
 def risala_register_commands(register):
     register(CommandFactory("greet", lambda: greet, "Greets people"))
-    register(CommandFactory("unbuilt", lambda: 1 // 0, "Cannot be built"))
+    register(CommandFactory("unbuilt", lambda: [][0], "Cannot be built"))
     register(CommandFactory("number", lambda: 3, "Is no command"))
 """
 
@@ -85,7 +85,7 @@ def test_it_reaches_the_engine_by_the_same_door(risala):
     [
         (("greet", "refuse"), "Not today."),
         (("greet", "crash"), "The command greet crash failed: LookupError: lost"),
-        (("unbuilt",), "The command unbuilt of a plugin cannot be built: integer division"),
+        (("unbuilt",), "The command unbuilt of a plugin cannot be built: list index out of range"),
         (("number", "--all"), "The command number of a plugin cannot be built: it is a int"),
     ],
 )

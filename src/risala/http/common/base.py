@@ -284,9 +284,9 @@ class JsonApp(QuartTrio):
                 return await pages.handle_request(request)
         return await super().handle_request(request)
 
-    async def handle_user_exception(self, *given: object, **_: object) -> TrioResponse:
+    async def handle_user_exception(self, *arguments: object, **_: object) -> TrioResponse:
         """The error comes last: before it, quart-trio gives the context, since 0.13."""
-        error = given[-1]
+        error = arguments[-1]
         if isinstance(error, BaseExceptionGroup) and not isinstance(error, ExceptionGroup):
             raise error  # the group holds a Cancelled, which must reach Trio
         assert isinstance(error, Exception)
