@@ -9,16 +9,24 @@ whole instead.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+
+from forked_processes.kept_templates import FOLDER
+from patience import HANG_S, POLL_S
 
 _SERVER: Final = Path(__file__).with_name("server.py")
 REQUEST_BYTES_MAX: Final = 1 << 16
@@ -63,17 +71,7 @@ class ForkServer:
     """The process that has imported `risala`, as its clients see it."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        environ = {n: v for n, v in os.environ.items() if not n.startswith("RISALA_")}
-        self._server = subprocess.Popen(
-            [sys.executable, str(_SERVER), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            env=environ | {"PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"},
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        theirs.close()
-        self._socket = ours
+        self._socket = _connected()
         self._lock = threading.Lock()
         self._answers = threading.Condition()
         self._pids: list[int] = []
@@ -83,8 +81,8 @@ class ForkServer:
         atexit.register(self.close)
 
     def close(self) -> None:
-        self._server.kill()
-        self._server.wait()
+        """It ends as nobody can ask it any more."""
+        self._socket.shutdown(socket.SHUT_RDWR)
 
     def start(
         self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], *, typed: bool
@@ -140,6 +138,50 @@ class ForkServer:
                 self._answers.notify_all()
 
 
+def _connected() -> socket.socket:
+    """To the process that imports for the whole run, which the first one that needs it starts."""
+    folder = os.environ.get(FOLDER)
+    if folder is None:
+        folder = tempfile.mkdtemp(prefix="risala-forks-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    place = Path(folder, "forks")
+    with open(f"{place}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ours = _connected_at(place)
+        if ours is None:  # nobody needed it, or nobody any more
+            place.unlink(missing_ok=True)
+            _start_at(place)
+            ours = _connected_at(place)
+        assert ours is not None, "no process of `risala` can be forked"
+        return ours
+
+
+def _start_at(place: Path) -> None:
+    environ = {n: v for n, v in os.environ.items() if not n.startswith("RISALA_")}
+    global _importing
+    _importing = subprocess.Popen(
+        [sys.executable, str(_SERVER), str(place)],
+        env=environ | {"PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    until_s = time.monotonic() + HANG_S
+    while not place.exists() and _importing.poll() is None and time.monotonic() < until_s:
+        time.sleep(POLL_S)
+
+
+def _connected_at(place: Path) -> socket.socket | None:
+    ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with suppress(OSError):
+        ours.connect(str(place))
+        if ours.recv(64) == b"here":
+            return ours
+    ours.close()
+    return None
+
+
+_importing: subprocess.Popen[bytes] | None = None
+"""Where this process started it: nobody waits for it, as it ends after this one."""
 _server: ForkServer | None = None
 _starting = threading.Lock()
 

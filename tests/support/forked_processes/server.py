@@ -1,12 +1,14 @@
 """Imports `risala`, and forks a process of it for each request on a socket.
 
-A request is JSON with ``argv``, ``cwd`` and ``environ``, and comes with three descriptors. The
-answers are ``began PID 0``, and ``ended PID STATUS`` when it has.
+One process imports it for a whole run of the tests, and forks a server for each process that
+connects. A request to that is JSON with ``argv``, ``cwd`` and ``environ``, and comes with three
+descriptors. The answers are ``began PID 0``, and ``ended PID STATUS`` when it has.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import json
@@ -19,10 +21,13 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 REQUEST_BYTES_MAX: Final = 1 << 16
+HERE: Final = b"here"
+"""What a client hears first."""
 _KEPT: Final = str(Path(__file__).with_name("kept_templates.py"))
 IMPORTED: Final = (
     "risala.app.lean",
@@ -75,7 +80,8 @@ _APART: Final = "postgresql"
 
 
 def main() -> None:
-    requests = socket.socket(fileno=int(sys.argv[1]))
+    """Import it all, and fork a server for each client, until the last client has ended."""
+    place = Path(sys.argv[1])
     from risala.app.lean import import_structlog
 
     import_structlog()
@@ -89,10 +95,59 @@ def main() -> None:
     runpy.run_path(_KEPT)["keep_templates"]()
     gc.collect()
     gc.freeze()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asked:
+        new = place.with_suffix(".new")
+        asked.bind(str(new))
+        asked.listen()
+        new.rename(place)  # whoever sees it can connect
+        ended, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake)
+        clients = _serve_clients(asked, ended)
+        if clients is None:
+            place.unlink(missing_ok=True)
+            return
+    _leave_wakeups(ended, wake)
+    _serve(clients)
+    os._exit(0)
+
+
+def _serve_clients(asked: socket.socket, ended: int) -> socket.socket | None:
+    """Returns in each fork with its client; without one where the last client has ended."""
+    servers: set[int] = set()
+    selector = selectors.DefaultSelector()
+    selector.register(asked, selectors.EVENT_READ)
+    selector.register(ended, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is asked:
+                client, _ = asked.accept()
+                pid = os.fork()
+                if pid == 0:
+                    selector.close()
+                    return client
+                servers.add(pid)
+                client.close()
+            else:
+                os.read(ended, 4096)
+                servers -= {pid for pid, _ in _ended()}
+                if not servers:
+                    return None
+
+
+def _leave_wakeups(*descriptors: int) -> None:
+    signal.set_wakeup_fd(-1)
+    for each in descriptors:
+        os.close(each)
+
+
+def _serve(requests: socket.socket) -> None:
+    """Fork what one client asks for, until it has ended."""
     ended, wake = os.pipe()
     os.set_blocking(wake, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake)
+    requests.send(HERE)
     selector = selectors.DefaultSelector()
     selector.register(requests, selectors.EVENT_READ)
     selector.register(ended, selectors.EVENT_READ)
@@ -104,10 +159,8 @@ def main() -> None:
                     return
                 pid = os.fork()
                 if pid == 0:
-                    signal.set_wakeup_fd(-1)
                     selector.close()
-                    for each in (ended, wake):
-                        os.close(each)
+                    _leave_wakeups(ended, wake)
                     requests.close()
                     _become(json.loads(message), fds)
                 for each in fds:
@@ -115,18 +168,15 @@ def main() -> None:
                 requests.send(b"began %d 0" % pid)
             else:
                 os.read(ended, 4096)
-                _reap(requests)
+                for pid, status in _ended():
+                    requests.send(b"ended %d %d" % (pid, status))
 
 
-def _reap(answers: socket.socket) -> None:
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not pid:
-            return
-        answers.send(b"ended %d %d" % (pid, status))
+def _ended() -> Iterator[tuple[int, int]]:
+    """The children that have ended, and how."""
+    with contextlib.suppress(ChildProcessError):
+        while (child := os.waitpid(-1, os.WNOHANG))[0]:
+            yield child
 
 
 def _become(request: dict[str, object], fds: list[int]) -> None:
