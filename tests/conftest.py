@@ -43,6 +43,9 @@ RAM_DISK = Path("/dev/shm")
 RAM_FREE_MIN_BYTES = 2 * 1024**3
 """Several times what the tests' files take at one moment."""
 
+GARBAGE_OBJECTS: Final = 10_000
+"""New objects after which the youngest are looked through: an app of pages makes some thousand."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Temporary directories are in memory, where there is room: ``--basetemp`` says otherwise.
@@ -158,13 +161,15 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays to the end: to look for garbage among some million objects that are
-    none, again and again, takes a tenth of all the tests' time."""
+    none, again and again, takes a tenth of all the tests' time; and to look through all that is
+    left at each few thousand new objects another sixth, as what is frozen does not count."""
     gc.disable()
     try:
         return (yield)
     finally:
         keep_templates()
         gc.freeze()
+        gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
         gc.enable()
 
 

@@ -50,10 +50,11 @@ def test_the_tests_are_imported_once_and_a_worker_that_ended_is_replaced(forked,
     (tmp_path / "test_here.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-q", "-n2", "--import-mode=importlib"]
     given = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    # Of the plugins only what is tried: each process would import them all.
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider", "-p", "no:risala"],
+        [*command, "-p", "no:cacheprovider", "-p", "xdist"],
         cwd=tmp_path,
-        env=given | {"FORKED": forked},
+        env=given | {"FORKED": forked, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=HANG_S,
