@@ -15,7 +15,7 @@ from risala.app.stop import Stop
 from risala.engine.features.standby.lease_holder import KillTimer, LeaseHolder
 from risala.engine.features.standby.named_stores import lease_of
 from risala.engine.features.standby.stored.closed_database import last_entry
-from risala.engine.journal.store import stopped
+from risala.engine.journal.store.opening import stopped_at
 from risala.engine.journal.store.writer import CommitLog
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
@@ -61,7 +61,7 @@ async def hold_lease(
 
 
 async def _release(keeper: LeaseHolder, database: Path) -> None:
-    await keeper.release(await trio.to_thread.run_sync(stopped.stopped_at, database))
+    await keeper.release(await trio.to_thread.run_sync(stopped_at, database))
 
 
 def _refuse_gone(keeper: LeaseHolder) -> None:

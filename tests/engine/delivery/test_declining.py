@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from risala.engine.delivery.worker.declining import LOOK_AGAIN_MS, declines
+from risala.engine.delivery.worker.consequences import LOOK_AGAIN_MS, declines
 from risala.engine.model.sentences import sentence
 from risala.plugins.contract import Declined
 from risala.plugins.testing.fake_driver import FakeDriver

@@ -23,7 +23,7 @@ from risala.engine.delivery.carrier_runtime import CarrierRuntime
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.scheduler import Rearrange
 from risala.engine.delivery.sorter import Sorter
-from risala.engine.delivery.worker.declining import declines
+from risala.engine.delivery.worker.consequences import declines
 from risala.engine.delivery.worker.parts import WorkerHooks
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.carriers import CarrierRepository

@@ -15,7 +15,7 @@ from typing import Final
 import trio
 
 from risala.config.model import CarrierSection
-from risala.engine.delivery.worker.declining import declines
+from risala.engine.delivery.worker.consequences import declines
 from risala.engine.delivery.worker.tile import state_of
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock

@@ -8,7 +8,7 @@ from typing import Final
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.delivery.worker.declining import declines
+from risala.engine.delivery.worker.consequences import declines
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock
 from risala.engine.model.lines import Kind, Line, Values, Wait

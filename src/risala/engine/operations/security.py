@@ -19,14 +19,13 @@ from risala.engine.kernel.arguments import (
 )
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Conflict, Invalid, StorageFailed, StorageUnusable
-from risala.engine.model.records.upkeep import sealed, security, server_key
+from risala.engine.model.records.upkeep import sealed, security
 from risala.engine.model.records.upkeep.sealed import (
     ExportedKey,
     Resealed,
     SealedState,
 )
-from risala.engine.model.records.upkeep.security import ConsoleLock, Security
-from risala.engine.model.records.upkeep.server_key import RotatedServerKey
+from risala.engine.model.records.upkeep.security import ConsoleLock, RotatedServerKey, Security
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.rules.sealing import SealingRing, written
 from risala.engine.services import Services
@@ -87,7 +86,7 @@ class RotateServerKey(Arguments):
     """Earlier keys stop working at once: open codes end."""
 
 
-@OPERATIONS(server_key.ROTATE, roles=OPERATORS, changes=RotatedServerKey, fresh=True)
+@OPERATIONS(security.ROTATE_SERVER_KEY, roles=OPERATORS, changes=RotatedServerKey, fresh=True)
 async def _rotate_server_key(call: Call[RotateServerKey]) -> RotatedServerKey:
     keys, at_once = call.services.server_keys, bool(call.arguments.at_once)
     keys.refuse_rotation()

@@ -1,4 +1,5 @@
-"""The user's own account: name, language, e-mail address, devices, and leaving an organization."""
+"""The user's own account: name, language, e-mail address, devices, its end; and leaving an
+organization."""
 
 from __future__ import annotations
 
@@ -17,16 +18,19 @@ from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence
 from risala.http.web.routes import PageRoute, shows
+from risala.sms.typed import Purpose, typed
 
 SAVED: Final = N_("Saved.")
 SIGNED_OUT: Final = N_("The device is signed out.")
 ALL_SIGNED_OUT: Final = N_("All other devices are signed out.")
 ADDRESS_ASKED: Final = N_("Two codes are on their way: one to each address.")
 ADDRESS_CHANGED: Final = N_("Your e-mail address is changed.")
+ACCOUNT_DELETED: Final = N_("Your account is deleted.")
 LEFT: Final = N_("You are no longer a member.")
 _PLACE: Final = "/account"
 _PAGE: Final = "account/show.html"
 _LEAVE: Final = "account/leave.html"
+_END: Final = "endings/account.html"
 _CODE_FIELDS: Final = ("old_code", "new_code")
 
 
@@ -121,6 +125,25 @@ def _stored(request: PageRequest, user: VersionedUser) -> dict[str, StoredField]
     }
 
 
+async def delete_account(request: PageRequest) -> TrioResponse:
+    address = typed(request.form.text("email"), Purpose.ADDRESS)
+    if address.casefold() != request.user.email.casefold():
+        faults = {"email": request.words("This is not the address of your account.")}
+        return await request.wrong(_END, faults, await _ended(request))
+    try:
+        await request.ask(account.DELETE)
+    except Refusal as error:
+        faults = {TOP: refusal_sentence(request.words, error)}
+        return await request.wrong(_END, faults, await _ended(request))
+    reply = request.go("/sign-in", ACCOUNT_DELETED)
+    request.cookie_policy.drop_cookie(reply, request.cookie_policy.session_cookie)
+    return reply
+
+
+async def _ended(request: PageRequest) -> dict[str, Any]:
+    return {"account": await request.ask(account.SHOW)}
+
+
 ROUTES: Final = (
     PageRoute(path=_PLACE, view=shows(_PAGE, _values), access=PageAccess.SIGNED_IN),
     PageRoute(path=_PLACE, view=save, access=PageAccess.SIGNED_IN, method="POST"),
@@ -140,4 +163,8 @@ ROUTES: Final = (
     ),
     PageRoute(path="/app/<org>/leave", view=ask_leave, access=PageAccess.VIEWER),
     PageRoute(path="/app/<org>/leave", view=leave, access=PageAccess.VIEWER, method="POST"),
+    PageRoute(path="/account/delete", view=shows(_END, _ended), access=PageAccess.SIGNED_IN),
+    PageRoute(
+        path="/account/delete", view=delete_account, access=PageAccess.SIGNED_IN, method="POST"
+    ),
 )

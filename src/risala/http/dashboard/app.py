@@ -13,7 +13,6 @@ from risala.engine.model.features import features
 from risala.engine.model.people import SessionKind
 from risala.http.dashboard import (
     account,
-    endings,
     inbound,
     members,
     organizations,
@@ -84,7 +83,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *(
         route
         for page in (
-            *(account, endings, organizations, members, overview, listing, message, keys, key),
+            *(account, organizations, members, overview, listing, message, keys, key),
             *(start, composer, export, webhooks, senders, statement, settings_page),
             *(verify_sessions, verify_settings, trying, entries, inbound),
         )

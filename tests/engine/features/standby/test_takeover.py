@@ -22,9 +22,8 @@ from risala.engine.features.standby.stored.piece_store import PieceDirectory
 from risala.engine.features.standby.stored.wal import WalPart, WalPlace
 from risala.engine.features.standby.takeover import Takeover
 from risala.engine.journal.audit.books import audit
-from risala.engine.journal.store.opening import open_reader, open_writer
+from risala.engine.journal.store.opening import open_reader, open_writer, stopped_at
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.store.stopped import stopped_at
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.sentences import sentence

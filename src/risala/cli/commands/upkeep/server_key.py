@@ -6,7 +6,7 @@ import click
 
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.show import output
-from risala.engine.model.records.upkeep.server_key import ROTATE, RotatedServerKey
+from risala.engine.model.records.upkeep.security import ROTATE_SERVER_KEY, RotatedServerKey
 from risala.engine.model.times import iso
 
 
@@ -17,7 +17,7 @@ from risala.engine.model.times import iso
     default=None,
     help="The old key stops working at once: current codes and forms become invalid.",
 )
-@asks(ROTATE)
+@asks(ROTATE_SERVER_KEY)
 def rotate_key(made: RotatedServerKey) -> None:
     """Take a new server key, also while the service runs.
 

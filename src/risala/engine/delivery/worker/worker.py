@@ -16,8 +16,13 @@ from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.worker.awaited import Awaited
 from risala.engine.delivery.worker.calls import LATE_MAX, Calls, Questions, SubmitCall
-from risala.engine.delivery.worker.consequences import Consequences, Learning, Solo
-from risala.engine.delivery.worker.declining import declines, let_wait
+from risala.engine.delivery.worker.consequences import (
+    Consequences,
+    Learning,
+    Solo,
+    declines,
+    let_wait,
+)
 from risala.engine.delivery.worker.link import CarrierLink
 from risala.engine.delivery.worker.parts import Counts, Job, WorkerHooks, tell_unwritten
 from risala.engine.delivery.worker.traffic import WorkerTraffic

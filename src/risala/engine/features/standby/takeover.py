@@ -39,7 +39,7 @@ from risala.engine.features.standby.lease_watch import (
 from risala.engine.features.standby.stored.closed_database import last_entry, write_line
 from risala.engine.features.standby.stored.copy import CopyPosition, StandbyCopy
 from risala.engine.features.standby.stored.notes import BadPiece
-from risala.engine.journal.store import stopped
+from risala.engine.journal.store.opening import stopped_at
 from risala.engine.journal.upkeep import database_copy
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import CallerKind, operator_by
@@ -312,4 +312,4 @@ def _is_as_released(copy: Path, before: SendLease | None) -> bool:
     was not shipped."""
     if before is None or not before.released:
         return False
-    return stopped.stopped_at(copy) == before.at
+    return stopped_at(copy) == before.at

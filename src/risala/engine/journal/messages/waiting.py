@@ -12,8 +12,9 @@ from risala.dataclass import dataclass
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import deadlines, reads
 from risala.engine.journal.state import load
-from risala.engine.journal.store import meta, stopped
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.names import NUMBER
+from risala.engine.journal.store.opening import begin_running, end_in_order
 from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.features import features
@@ -208,8 +209,8 @@ class QueueRepository:
 
     # -- commands
 
-    note_running = command(stopped.runs)
-    note_stopped = command(stopped.stopped)
+    note_running = command(begin_running)
+    note_stopped = command(end_in_order)
     follow_clock = command(follow)
     recover = command(deadlines.recover)
     reroute = command(reads.reroute)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -20,11 +21,11 @@ from sqlite_utils import Database
 from risala.dataclass import dataclass
 from risala.engine.journal.sealed.columns import SealedColumn, sealed_columns
 from risala.engine.journal.store import meta
-from risala.engine.journal.store.opening import Migrate
+from risala.engine.journal.store.opening import Migrate, open_reader, sqlite_sentence
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.tables import writable
-from risala.engine.model.errors import SecretLost
+from risala.engine.model.errors import SecretLost, StorageUnusable
 from risala.engine.model.records.upkeep.sealed import LostSecret, SealedCount
 from risala.engine.rules.sealing import SecretPurpose, key_of
 
@@ -251,3 +252,33 @@ class SealedRepository:
             meta.put(conn, EXPORTED, note)
 
         await self._store.commit(unit)
+
+
+@dataclass(frozen=True, slots=True)
+class SealedFacts:
+    total: int
+    """Stored secrets."""
+    lost: int
+    """Secrets that no key here opens."""
+    has_key: bool
+    is_exported: bool
+    """The newest key was exported."""
+
+
+def examine(database: Path) -> SealedFacts:
+    """Look at all sealed secrets, and at the keys beside them.
+
+    Raises:
+        StorageUnusable: the database or the keys cannot be read.
+    """
+    keys = SealingKeys(database.parent)
+    try:
+        with closing(open_reader(database)) as conn:
+            total = sum(counted(conn).values())
+            if not total or not keys.are_there:
+                return SealedFacts(total, total, keys.are_there, False)
+            unopened = sum(1 for _ in lost(conn, keys))
+            exported = (meta.get(conn, EXPORTED) or "").partition(" ")[0]
+    except sqlite3.Error as error:
+        raise StorageUnusable(sqlite_sentence(database, error)) from error
+    return SealedFacts(total, unopened, True, exported == keys.ring().newest.id)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from sqlite_utils import Database
 
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.schema import foreign
 from risala.engine.journal.store.schema.foreign import ForeignSchema
@@ -162,3 +164,31 @@ def sqlite_sentence(path: Path, error: sqlite3.Error) -> str:
         case sqlite3.SQLITE_IOERR:
             return f"The disk that holds {path} fails: {error}."
     return f"The database {path} cannot be opened: {error}."
+
+
+_STOPPED: Final = "stopped_in_order_at"
+"""The note in a database that the service which had it stopped in order."""
+
+
+def begin_running(conn: sqlite3.Connection) -> None:
+    """A unit: the service runs from now on, and may send."""
+    meta.remove(conn, _STOPPED)
+
+
+def end_in_order(conn: sqlite3.Connection, now_ms: int) -> None:
+    """A unit: the service has stopped in order, and all submits are written."""
+    meta.put(conn, _STOPPED, str(now_ms))
+
+
+def stopped_in_order(conn: sqlite3.Connection) -> int | None:
+    """When the service stopped in order; None: it runs, or was killed."""
+    text = meta.get(conn, _STOPPED)
+    return None if text is None else int(text)
+
+
+def stopped_at(database: Path) -> int | None:
+    """When the service that had this database stopped in order (UTC epoch milliseconds); None: it
+    runs, was killed, or that cannot be read."""
+    with suppress(sqlite3.Error, OSError, StorageUnusable), closing(open_reader(database)) as conn:
+        return stopped_in_order(conn)
+    return None

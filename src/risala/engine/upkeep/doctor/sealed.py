@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.sealed.examining import examine
+from risala.engine.journal.sealed.resealing import examine
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import DATABASE, Finding, Grade
 

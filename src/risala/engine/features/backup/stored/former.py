@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.state import MessageState
-from risala.engine.journal.store import stopped
-from risala.engine.journal.store.opening import open_reader
+from risala.engine.journal.store.opening import open_reader, stopped_in_order
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.numbers import MODES, STATUSES
 from risala.engine.model.states import Mode, Status
@@ -50,7 +49,7 @@ class SetAside:
                 if not _goes_on_from(backup, self._conn):
                     self.close()
                 else:
-                    self.stopped_in_order = stopped.noted(self._conn) is not None
+                    self.stopped_in_order = stopped_in_order(self._conn) is not None
 
     def close(self) -> None:
         if self._conn is not None:

@@ -27,9 +27,9 @@ from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.sealed import resealing
 from risala.engine.journal.state import MessageState, load_key
-from risala.engine.journal.store import stopped
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import (
+    begin_running,
     open_reader,
     open_writer,
     refuse_foreign,
@@ -152,7 +152,7 @@ def restore(
             gone = tuple(resealing.lost(conn, OpeningKeys(database.parent, keys)))
             former = heads.end_of(database)
             conn.execute("begin immediate")
-            stopped.runs(conn)  # the mark in the backup is from another time
+            begin_running(conn)  # the mark in the backup is from another time
             heads.note_restore(conn, source, former, stamp().now_ms)
             conn.execute("commit")
             after = database_copy.audit_with(conn, progress)

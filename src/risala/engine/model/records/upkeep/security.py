@@ -83,7 +83,16 @@ class Security:
     lock: ConsoleLock
 
 
+@dataclass(frozen=True, slots=True)
+class RotatedServerKey:
+    since: Annotated[Moment, UNAUDITED]
+    """From when on things are made by it."""
+    old_until: Annotated[Moment | None, UNAUDITED]
+    """Until when the one before is valid; None: no longer."""
+
+
 UNLOCKED: Final = ConsoleLock(None, None, None)
 SHOW: Final = Ask("security.show", Security)
 LOCK: Final = Ask("console.lock", ConsoleLock)
 UNLOCK: Final = Ask("console.unlock", ConsoleLock)
+ROTATE_SERVER_KEY: Final = Ask("server_key.rotate", RotatedServerKey)
