@@ -396,6 +396,7 @@ ROWS = (
         alone=1,
         sentence="not running",
     ),
+    Row("carriers rotate", ("loop",), (), alone=1, beside=1, sentence="no running carrier 'loop'"),
     Row(
         "carriers set",
         ("loop", "--rate", "5", "--weight", "3"),

@@ -56,7 +56,7 @@ async def open_faces(
         failed_keys=failed_keys,
     )
     faces.start_soon(app.attend, stop)
-    mounting = PathMounting(app, gateway, settings, others, listening.api.url)
+    mounting = PathMounting(app, gateway, settings, others, listening.api.url, stop)
     for feature in features():
         if feature.mounts is not None:
             feature.mounts()(mounting)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from risala.config.kinds import Name, NationalPrefix, Prefix, Section
+from risala.config.kinds import Name, NationalPrefix, Network, Prefix, Section
 from risala.sms.limits import VALIDITY_S
 from risala.sms.numbering.plan import DEFAULT
 
@@ -88,6 +88,11 @@ class CarrierSection(BaseModel):
     """The most segments that we send in a second."""
     window_max: Annotated[int, Field(ge=1, le=10000)] | None = None
     """The most unanswered submits at once; lowers the driver's own limit."""
+    path: Name | None = None
+    """The word of its address, ``/carriers/PATH/…``, if the carrier calls its driver; unique. Not
+    set: its name."""
+    allowed_addresses: tuple[Network, ...] = ()
+    """The only IP addresses and networks that may call it; empty: any."""
     on_uncertain_code: OnUncertain = OnUncertain(action="resend", after_s=15)
     """If no answer came to a one-time code."""
     on_uncertain_message: OnUncertain = OnUncertain(action="fail", after_s=120)
@@ -99,6 +104,11 @@ class CarrierSection(BaseModel):
         if isinstance(values, dict) and values.get("networks") and "prefixes" not in values:
             return {**values, "prefixes": ()}
         return values
+
+    @property
+    def address(self) -> str:
+        """The word of its address: ``/carriers/WORD/…``."""
+        return self.path or self.name
 
     @property
     def serves_numbers(self) -> bool:

@@ -223,14 +223,26 @@ def _carrier_faults(raw: object, origins: Origins) -> list[Fault]:
         for path in [("carriers", number, "prefixes")]
         if table.get("prefixes") == [] and not table.get("networks")
     ]
-    first: dict[str, int] = {}
-    for number, table in carriers:
-        name = table.get("name")
-        if isinstance(name, str) and first.setdefault(name, number) != number:
-            path = ("carriers", number, "name")
-            text = f"must be unique; carriers[{first[name]}] has the same name"
-            faults.append(Fault(schema.key_of(path), text, origins.of(path)))
+    for field, owns in (("name", _name_of), ("path", _address_of)):
+        first: dict[str, int] = {}
+        for number, table in carriers:
+            word = owns(table)
+            if word is not None and first.setdefault(word, number) != number:
+                path = ("carriers", number, field)
+                text = f"must be unique; carriers[{first[word]}] has the same {field}"
+                faults.append(Fault(schema.key_of(path), text, origins.of(path)))
     return faults
+
+
+def _name_of(table: Mapping[str, object]) -> str | None:
+    name = table.get("name")
+    return name if isinstance(name, str) else None
+
+
+def _address_of(table: Mapping[str, object]) -> str | None:
+    """The word of a carrier's address, if it names one."""
+    path = table.get("path")
+    return path if isinstance(path, str) else None
 
 
 def _network_faults(settings: Settings, origins: Origins) -> Iterator[Fault]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
@@ -19,6 +19,7 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.rereading import Rereading
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
@@ -67,6 +68,9 @@ class Delivery(Protocol):
 
     def carriers(self) -> list[Carrier]:
         """Each carrier, and how much waits for it."""
+
+    def workers(self) -> Iterable[CarrierWorker]:
+        """What runs each carrier; empty if no service runs."""
 
     def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
         """What a pending message waits for; None if it only waits for its turn.

@@ -16,6 +16,13 @@ from typing import Any, Final, Protocol, runtime_checkable
 import trio
 from pydantic import BaseModel
 
+from risala.plugins.answering import (
+    Answering,
+    CarrierAnswer,
+    CarrierRequest,
+    CarrierStream,
+    RequestRefusedError,
+)
 from risala.sms.cause import Cause
 from risala.sms.message import Alphabet, Inbound, Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
@@ -30,7 +37,11 @@ __all__ = [
     "SUBMIT_S_MAX",
     "Accepted",
     "Alphabet",
+    "Answering",
     "Capabilities",
+    "CarrierAnswer",
+    "CarrierRequest",
+    "CarrierStream",
     "Cause",
     "Choosy",
     "CommandRefusedError",
@@ -50,6 +61,7 @@ __all__ = [
     "Receipt",
     "ReceiptState",
     "Refused",
+    "RequestRefusedError",
     "Scope",
     "Segment",
     "Throttled",
@@ -148,6 +160,10 @@ class Capabilities:
     that of the segments that Risala counts; if the carrier says how many it counts, write that
     into ``Accepted.raw``, which the timeline shows. Such a driver never gets a part: parts that a
     customer cut go to another carrier, and fail if there is no other."""
+    secret_address: bool = False
+    """True, of a driver that is :class:`Answering`: its carrier signs nothing, and proves itself by
+    a secret in its address, ``/carriers/NAME/SECRET/…``. The service makes and checks it
+    (``risala carriers rotate NAME``); the driver never sees it."""
 
 
 class DriverContext(Protocol):

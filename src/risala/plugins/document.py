@@ -92,6 +92,22 @@ _DRIVER: Final = ContractPage(
             ),
             "None of these is needed. The engine looks whether a driver has the methods.",
         ),
+        ContractChapter(
+            "A driver that is called",
+            "risala.plugins.answering",
+            (
+                "Answering",
+                "CarrierRequest",
+                "CarrierAnswer",
+                "CarrierStream",
+                "RequestRefusedError",
+            ),
+            "The service's own listener hands requests for `/carriers/NAME/…` to the driver, which "
+            "needs no port, no certificate and no rule of a proxy. Anybody may call: a request "
+            "that the driver has not proved is answered with 401 and leaves nothing but a count. "
+            "A carrier that signs nothing proves itself by a secret in its address, which "
+            "`risala carriers rotate NAME` makes and shows once.",
+        ),
         ContractChapter("How it is registered", "risala.plugins.contract", ("DriverFactory",)),
     ),
     ("risala.plugins.testing.conformance", "DriverConformance"),

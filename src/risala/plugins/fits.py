@@ -121,6 +121,7 @@ _OF_CAPABILITIES: Final[tuple[tuple[str, _Fits, str], ...]] = (
             "query",
             "validity",
             "takes_whole",
+            "secret_address",
         )
     ),
     (

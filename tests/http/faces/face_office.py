@@ -109,6 +109,8 @@ async def open_office(
     directory: Path,
     faces: Mapping[str, GatewayFace],
     outbound: Outbound | None = None,
+    driver: FakeDriver | None = None,
+    carrier: Mapping[str, Any] | None = None,
     **sections: Any,
 ) -> AsyncIterator[FaceOffice]:
     clock = TrioClock()
@@ -117,9 +119,9 @@ async def open_office(
         webhooks=WebhooksSection(allow_insecure=True),
         **sections,
     )
-    live = CarrierSection(name="fake", driver="fake")
+    live = CarrierSection(name="fake", driver="fake", **(carrier or {}))
     tests = CarrierSection(name="test", driver="test", prefixes=())
-    driver = FakeDriver()
+    driver = driver or FakeDriver()
     drivers = {"fake": driver, "test": FACTORY.build("test", None)}
     seams = Seams(clock, IdSource(clock), inline_journal=True)
     calls = outbound or FakeOutbound()

@@ -30,11 +30,11 @@ from risala.engine.model.records.carriers.routes import (
 )
 from risala.engine.model.records.carriers.state import (
     Carrier,
-    CarrierAnswer,
     CarrierCondition,
     CarrierDetails,
     CarrierReceipts,
     Carriers,
+    CommandAnswer,
     LatestReceipt,
     OfferedCommand,
 )
@@ -145,8 +145,8 @@ async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
     )
 
 
-@OPERATIONS(state.ASK, roles=OPERATORS, operators=SUPPORT, changes=CarrierAnswer)
-async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
+@OPERATIONS(state.ASK, roles=OPERATORS, operators=SUPPORT, changes=CommandAnswer)
+async def _ask(call: Call[AskCarrier]) -> CommandAnswer:
     question, delivery = call.arguments, call.services.delivery
     arguments = question.arguments or ()
     delivery.refuse_ask(question.carrier, question.command, arguments)
@@ -156,7 +156,7 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
         call.audit(subject=question.carrier, details={"command": question.command}, always=True)
     )
     answer = await delivery.ask(question.carrier, question.command, arguments)
-    return CarrierAnswer(question.carrier, question.command, answer)
+    return CommandAnswer(question.carrier, question.command, answer)
 
 
 async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:

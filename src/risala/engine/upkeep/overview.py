@@ -5,7 +5,7 @@ There are two cases: a service that runs, and a command that opens the engine al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Final
@@ -30,6 +30,7 @@ from risala.engine.delivery.route_tester import (
 from risala.engine.delivery.scheduler import Board, ReloadOrganization, SchedulerMessage, SetGate
 from risala.engine.delivery.waits import Waits, known_wait
 from risala.engine.delivery.worker.tile import statistics_of, tile_of
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.follow.live import Follower, Live
 from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.messages.waiting import QueueRepository
@@ -135,6 +136,9 @@ class Running:
             if lane.carrier.serves_numbers
         ]
 
+    def workers(self) -> Iterable[CarrierWorker]:
+        return self._board.lanes.values()
+
     def _settings_of(
         self, in_force: CarrierSection, over: Mapping[str, Override]
     ) -> dict[str, Any]:
@@ -235,6 +239,9 @@ class Alone:
             )
             for each in self._settings.carriers
         ]
+
+    def workers(self) -> Iterable[CarrierWorker]:
+        return ()
 
     def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
         known = known_wait(row, send_at, is_active, self._clock.now_ms())

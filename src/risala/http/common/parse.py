@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate, takewhile
+from math import inf
 from typing import Any, Final, NoReturn
 
 import trio
@@ -67,8 +68,11 @@ async def read_body(request: PlainRequest) -> bytes:
     return await read_raw(request)
 
 
-async def read_raw(request: PlainRequest) -> bytes:
+async def read_raw(request: PlainRequest, *, first_s: float | None = None) -> bytes:
     """The raw body of a request of any content type.
+
+    Args:
+        first_s: seconds in which its first part comes; None: only the whole has a time.
 
     Raises:
         Problem: 415 if it is compressed, 413 and 408 as for :func:`read_body`.
@@ -83,14 +87,17 @@ async def read_raw(request: PlainRequest) -> bytes:
         request.raw = raw = await _gather(body, bytes_max)
         return raw
     with trio.move_on_after(request.body_timeout_s):
-        request.raw = raw = await _gather(body, bytes_max)
+        request.raw = raw = await _gather(body, bytes_max, first_s)
         return raw
     raise plain(408)
 
 
-async def _gather(body: IncomingBody, bytes_max: int) -> bytes:
+async def _gather(body: IncomingBody, bytes_max: int, first_s: float | None = None) -> bytes:
     """All of a body. Stops reading once there is too much of it."""
-    parts = [await body.next_part()]
+    with trio.move_on_after(inf if first_s is None else first_s) as waiting:
+        parts = [await body.next_part()]
+    if waiting.cancelled_caught:
+        raise plain(408)
     received = len(parts[0])
     while received <= bytes_max:
         if body.complete:

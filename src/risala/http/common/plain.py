@@ -124,6 +124,41 @@ class PlainAnswer:
         return lines + b"\r\n".join([*more, b""])
 
 
+WritePart = Callable[[bytes], Awaitable[None]]
+"""Sends a part of an answer; returns once the client's side has taken it."""
+
+
+class StreamedAnswer(PlainAnswer):
+    """An answer that is sent as it comes, such as server-sent events."""
+
+    __slots__ = ("content_type", "end", "write")
+
+    def __init__(
+        self,
+        write: Callable[[WritePart], Awaitable[None]],
+        end: Callable[[], None],
+        content_type: str,
+        more: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """
+        Args:
+            write: sends its parts, and returns at its end.
+            end: called when it is over, however far it came.
+        """
+        super().__init__(b"", 200, more)
+        self.write = write
+        self.end = end
+        self.content_type = content_type
+
+    def header(self, request_id: str) -> list[tuple[bytes, bytes]]:
+        """The header's fields."""
+        fields = {"content-type": self.content_type, "x-request-id": request_id, **MARKS}
+        return [
+            (name.lower().encode("latin-1"), value.encode("latin-1"))
+            for name, value in (*fields.items(), *self.more)
+        ]
+
+
 def problem_answer(problem: Problem, request_id: str) -> PlainAnswer:
     return PlainAnswer(problem.body(request_id), problem.status, tuple(problem.headers.items()))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from risala.http.common.plain import PlainPath, PlainRoutes
+from risala.http.common.plain import PlainPath, PlainRoutes, StreamedAnswer
 from risala.http.common.request import new_request_id
 
 if TYPE_CHECKING:
@@ -27,12 +27,32 @@ async def answer_by_asgi(
         body = _ReceivedBody(_length(fields), receive, nursery)
         method = scope["method"].encode()
         answer = await routes.answer(path, method, request_id, fields, scope.get("client"), body)
+        if isinstance(answer, StreamedAnswer):
+            await _send_stream(answer, request_id, send, bodiless=method == b"HEAD")
+            nursery.cancel_scope.cancel()
+            return
         lines = answer.lines(request_id).splitlines()
         pairs = [(name, value) for name, _, value in (line.partition(b": ") for line in lines)]
         await send({"type": "http.response.start", "status": answer.status, "headers": pairs})
         # The body is handed over for HEAD too: the server leaves it out.
         await send({"type": "http.response.body", "body": answer.body, "more_body": False})
         nursery.cancel_scope.cancel()
+
+
+async def _send_stream(
+    answer: StreamedAnswer, request_id: str, send: ASGISendCallable, *, bodiless: bool
+) -> None:
+    async def send_part(part: bytes) -> None:
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+
+    try:
+        header = answer.header(request_id)
+        await send({"type": "http.response.start", "status": answer.status, "headers": header})
+        if not bodiless:
+            await answer.write(send_part)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    finally:
+        answer.end()
 
 
 def fields_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[bytes]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
+import trio
+
 from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.http.common.plain import PlainAnswer, PlainRoutes
@@ -54,3 +56,5 @@ class PathMounting:
     """The faces of plugins, by their names."""
     base_url: str
     """The listener's address."""
+    stop: trio.Event
+    """Set when the service ends: answers without an end are over then."""

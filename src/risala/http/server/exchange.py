@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import structlog
 import trio
 
-from risala.http.common.plain import PlainPath, PlainRoutes
+from risala.http.common.plain import PlainPath, PlainRoutes, StreamedAnswer
 from risala.http.common.problems import Problem, plain
 from risala.http.common.request import IN_PLACE, new_request_id
 from risala.http.server.answer import CLOSE, CONTINUE, Headers, head, whole
@@ -120,6 +120,9 @@ class HttpExchange:
         answer = await connection.routes.answer(
             path, request.method, request_id, request.fields, connection.client, self
         )
+        if isinstance(answer, StreamedAnswer):
+            await self._send_stream(answer, request_id)
+            return
         if not request.complete:
             await self._take_rest(answer.status)
         self.keeps = request.keep and request.complete and not connection.stopping
@@ -127,6 +130,20 @@ class HttpExchange:
         data = whole(answer, request_id, bodiless=bodiless, keeps=self.keeps)
         self._sent = self._ended = True
         await connection.send(data)
+
+    async def _send_stream(self, answer: StreamedAnswer, request_id: str) -> None:
+        async def send_part(part: bytes) -> None:
+            if part:  # an empty one would end the answer
+                await self._go_on(part, more=True)
+
+        try:
+            await self._start(answer.status, answer.header(request_id))
+            await self._go_on(b"", more=True)  # the header: parts may take their time
+            if not self._bodiless:
+                await answer.write(send_part)
+            await self._go_on(b"", more=False)
+        finally:
+            answer.end()
 
     async def next_part(self) -> bytes:
         """The new bytes of the body; empty at its end."""

@@ -40,7 +40,7 @@ _secret: Final = re.compile(r"(\+CPIN=|\+CLCK=|\+CPWD=).*", re.IGNORECASE | re.D
 _BLANK_PERCENT: Final = 20.0
 
 
-class Answering:
+class VoiceAnswering:
     """Receives and answers; created again at each start of the modem."""
 
     def __init__(self, modem: ModemCore) -> None:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, to_hex
-from risala.lab.modem.answering import Answering
+from risala.lab.modem.answering import VoiceAnswering
 from risala.lab.modem.at.replies import Cms, CmsError, Rows
 from risala.lab.modem.at.syntax import CommandArguments
 from risala.lab.modem.commands import table
@@ -55,7 +55,7 @@ class SimulatedModem(ModemCore):
         super().__init__(
             config,
             settings=table.SETTINGS,
-            make_voice=Answering,
+            make_voice=VoiceAnswering,
             make_inlet=Incoming,
             dice=dice,
             now_s=now_s,

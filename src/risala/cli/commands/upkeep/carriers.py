@@ -11,6 +11,7 @@ from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.features.answering.feature import ROTATE, CarrierAddress
 from risala.engine.model.records.asks import Ask, Reply
 from risala.engine.model.records.carriers import rereading, routes, state, stored
 from risala.engine.model.records.carriers.rereading import FieldChange, SettingsPreview
@@ -311,6 +312,22 @@ def _unmatched(receipts: CarrierReceipts) -> None:
             ),
             empty="",
         )
+
+
+@click.command("rotate")
+@carrier_name
+@asks(ROTATE)
+def rotate(address: CarrierAddress) -> None:
+    """Make the secret address at which a carrier calls, or another one; it is shown only now.
+
+    The address before works 24 hours more.
+
+    \b
+    Example: risala carriers rotate aggregator
+    """
+    click.echo(address.url)
+    if address.former_until is not None:
+        output.said(f"The former address works until {output.at(address.former_until)}.")
 
 
 @carriers.command("ask")

@@ -83,6 +83,8 @@ class CarrierWorker:
     solo: Solo = field(default_factory=Solo)
     traffic: WorkerTraffic = field(init=False)
     """What went over the wire in the last minutes."""
+    driving: trio.Event | None = None
+    """Set when its driver ends; None: it is not running."""
     _nursery: trio.Nursery | None = None
     _idle: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
     """What waits until nothing is in flight."""
@@ -189,9 +191,12 @@ class CarrierWorker:
     async def run_driver(self, driver: Driver, context: DriverContext) -> None:
         """Run the driver until cancelled; however it ends, its link is then down."""
         self.standing.begin()
+        self.driving = trio.Event()
         try:
             await driver.run(context)
         finally:
+            self.driving.set()
+            self.driving = None
             if self._rests:  # the operator wants it to end
                 self.standing.begin()
             self.set_health(Health(HealthState.DOWN, "The driver is not running."))

@@ -9,7 +9,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.carriers import state
-from risala.engine.model.records.carriers.state import CarrierAnswer
+from risala.engine.model.records.carriers.state import CommandAnswer
 from risala.http.operator.carriers.driver_words import (
     driver_facts,
     driver_line,
@@ -42,7 +42,7 @@ _ONE: Final = f"{PAGE}/<carrier>"
 _TEMPLATE: Final = "carriers/one.html"
 
 
-async def _values(request: PageRequest, answer: CarrierAnswer | None = None) -> dict[str, Any]:
+async def _values(request: PageRequest, answer: CommandAnswer | None = None) -> dict[str, Any]:
     name = request.arguments["carrier"]
     lane = await request.ask(state.SHOW, carrier=name)
     words = request.words

@@ -85,3 +85,15 @@ CREATE TABLE unmatched_totals (
   receipts INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
+
+ADDRESSES: Final = """
+-- The secrets in the addresses of carriers that call: their hashes.
+CREATE TABLE carrier_addresses (
+  carrier TEXT PRIMARY KEY,
+  hash BLOB NOT NULL,
+  made_at INTEGER NOT NULL,
+  -- The one before works until then.
+  former_hash BLOB,
+  former_until INTEGER
+) STRICT, WITHOUT ROWID;
+"""

@@ -223,7 +223,7 @@ class CarrierDetails(Carrier):
 
 
 @dataclass(frozen=True, slots=True)
-class CarrierAnswer:
+class CommandAnswer:
     """What a carrier's driver answered."""
 
     carrier: Annotated[str, UNAUDITED]
@@ -233,7 +233,7 @@ class CarrierAnswer:
 
 LIST: Final = Ask("carriers", Carriers)
 SHOW: Final = Ask("carriers.show", CarrierDetails)
-ASK: Final = Ask("carriers.ask", CarrierAnswer)
+ASK: Final = Ask("carriers.ask", CommandAnswer)
 PAUSE: Final = Ask("carriers.pause", Carriers)
 RESUME: Final = Ask("carriers.resume", Carriers)
 DRAIN: Final = Ask("carriers.drain", Carriers)
