@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from risala.cli.commands.accounts.asking import asks
+from risala.cli.lazy import LazyCommands, LazyGroup, of_features
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.features.answering.feature import ROTATE, CarrierAddress
 from risala.engine.model.records.asks import Ask, Reply
 from risala.engine.model.records.carriers import rereading, routes, state, stored
 from risala.engine.model.records.carriers.rereading import FieldChange, SettingsPreview
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
 carrier_name = click.argument("carrier", metavar="NAME")
 
 
-@click.group(invoke_without_command=True)
+@click.group(
+    cls=LazyGroup,
+    commands=LazyCommands({}, partial(of_features, "carriers")),
+    invoke_without_command=True,
+)
 @click.pass_context
 @common
 def carriers(options: Options, context: click.Context) -> None:
@@ -312,22 +317,6 @@ def _unmatched(receipts: CarrierReceipts) -> None:
             ),
             empty="",
         )
-
-
-@click.command("rotate")
-@carrier_name
-@asks(ROTATE)
-def rotate(address: CarrierAddress) -> None:
-    """Make the secret address at which a carrier calls, or another one; it is shown only now.
-
-    The address before works 24 hours more.
-
-    \b
-    Example: risala carriers rotate aggregator
-    """
-    click.echo(address.url)
-    if address.former_until is not None:
-        output.said(f"The former address works until {output.at(address.former_until)}.")
 
 
 @carriers.command("ask")

@@ -36,5 +36,5 @@ FEATURE: Final = Feature(
     live_metrics=later("features.answering.calls:metrics"),
     mounts=elsewhere("http.faces.carriers:mount"),
     tables=("carrier_addresses",),
-    commands={"carriers rotate": elsewhere("cli.commands.upkeep.carriers:rotate")},
+    commands={"carriers rotate": elsewhere("cli.commands.upkeep.carrier_address:rotate")},
 )
