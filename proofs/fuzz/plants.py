@@ -81,7 +81,7 @@ PLANTS: Final = (
         "modem-pdus", f"{_TPDU}/tpfields.py", "if count > self.left:", "if count > self.left + 1:"
     ),
     Plant("modem-written-pdus", f"{_TPDU}/tpfields.py", "0x08 if quarters < 0 else 0", "0"),
-    Plant("modem-ussd", f"{_TPDU}/septets.py", "len(septets) % 8 == 7", "len(septets) % 8 == 6"),
+    Plant("modem-ussd", f"{_TPDU}/tpfields.py", "len(septets) % 8 == 7", "len(septets) % 8 == 6"),
     Plant("smpp-pdus", f"{_SMPP}/tlv.py", "if stop > end:", "if stop > end + 1:"),
     Plant(
         "smpp-streams",

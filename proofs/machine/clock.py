@@ -73,9 +73,9 @@ WAYS: Final = (
         "README: `make serve`",
         README,
         "",
-        "Now ask for the status",
+        "Ctrl-C stops it.",
         ("sudo apt install python3 python3-venv make curl",),
-        'make serve ARGS="--data /tmp/risala-demo"',
+        'make serve ARGS="--country KE --data /tmp/risala-demo"',
     ),
     Way(
         "package, built there",

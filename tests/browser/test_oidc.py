@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -20,6 +19,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from looking import overflow, violations
+from npm import npm_installed
 from patience import HANG_S
 from processes import Process, run
 from risala.engine.model.people import Language
@@ -27,7 +27,6 @@ from risala.http.web.languages import load_words
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NODE: Final = Path(__file__).parents[1] / "http/oidc_node"
-INSTALL: Final = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
 OPERATOR: Final = "operator@demo.example"
 SECRET: Final = "a secret: +/%"
 MARKS: Final = "\u2066\u2067\u2068\u2069"
@@ -42,11 +41,7 @@ def free_port() -> int:
 
 @contextmanager
 def provider(*redirects: str) -> Iterator[str]:
-    for program in ("node", "npm"):
-        if shutil.which(program) is None:
-            pytest.skip(f"NOT TESTED against node-oidc-provider: {program} is not installed")
-    if not (NODE / "node_modules/oidc-provider/package.json").exists():
-        subprocess.run(INSTALL, cwd=NODE, check=True, capture_output=True, timeout=HANG_S)
+    npm_installed(NODE, "node-oidc-provider")
     command = ["node", str(NODE / "provider.mjs"), *redirects]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

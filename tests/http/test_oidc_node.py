@@ -5,9 +5,7 @@ Needs node and npm; `oidc_node/` has the lock. Without them the test is skipped,
 
 from __future__ import annotations
 
-import fcntl
 import re
-import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,6 +19,7 @@ import httpx2
 import pytest
 import trio
 
+from npm import npm_installed
 from patience import HANG_S
 from risala.config.model import (
     CarrierSection,
@@ -45,7 +44,6 @@ from risala.plugins.testing.fake_driver import FakeDriver
 from web_browser import HOST, Reader
 
 NODE: Final = Path(__file__).parent / "oidc_node"
-INSTALL: Final = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
 MACHINE: Final = Caller("amina", CallerKind.CLI, Role.OPERATOR)
 START: Final = "/operator/sign-in/oidc"
 
@@ -53,19 +51,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def node_provider(tmp_path_factory) -> None:
+def node_provider() -> None:
     """As the lock has it, installed once however many run the tests."""
-    for program in ("node", "npm"):
-        if shutil.which(program) is None:
-            pytest.skip(f"NOT TESTED against node-oidc-provider: {program} is not installed")
-    guard = tmp_path_factory.getbasetemp().parent / "node-oidc-provider.lock"
-    with guard.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (NODE / "node_modules/oidc-provider/package.json").exists():
-            return
-        done = subprocess.run(INSTALL, cwd=NODE, capture_output=True, text=True, timeout=HANG_S)
-        if done.returncode:
-            pytest.skip(f"NOT TESTED against node-oidc-provider: {done.stderr[-300:]}")
+    npm_installed(NODE, "node-oidc-provider")
 
 
 @asynccontextmanager

@@ -88,9 +88,11 @@ class CarrierAnswer:
     """A driver's answer to a proved request."""
 
     body: bytes = field(default=b"", repr=False)
+    """What the carrier reads; it may hold no text of a message."""
     status: int = 200
     """From 200 to 599. With 204 there is no body."""
     content_type: str = "application/json"
+    """What the body is."""
     headers: tuple[tuple[str, str], ...] = ()
     """Header fields beside the content's type."""
 
@@ -108,6 +110,7 @@ class CarrierStream:
     It is cancelled when the client goes away, when the driver or the service ends, and after
     :data:`STREAM_S_MAX`."""
     content_type: str = "text/event-stream"
+    """What the parts are."""
     headers: tuple[tuple[str, str], ...] = ()
     """Header fields beside the content's type."""
 

@@ -17,8 +17,11 @@ from sources import trees
 SOURCE = Path(__file__).parents[3] / "src"
 WITHIN = re.compile(r"risala\.engine\.(journal(\.|$)|features\.\w+\.stored)")
 """Who is behind the wall: the journal, and what features store."""
-OF_A_CLOSED_FILE = {"risala.engine.upkeep.doctor.database"}
-"""Reads a database that no engine has open."""
+OF_A_CLOSED_FILE = {
+    "risala.engine.upkeep.doctor.database",
+    "risala.engine.upkeep.doctor.sealed",
+}
+"""These read a database that no engine has open."""
 
 
 def module_of(path: Path) -> str:

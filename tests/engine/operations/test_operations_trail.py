@@ -46,7 +46,7 @@ from risala.engine.people.tokens import new_token
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.roles import USERS
 from risala.engine.wiring.connections import Connections
-from risala.plugins.contract import DriverCommand, Inbound
+from risala.plugins.contract import CarrierAnswer, DriverCommand, Inbound
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import Confirmation, PaymentOffer, PaymentPending
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -78,6 +78,13 @@ class Talker(FakeDriver):
 
     async def command(self, name, arguments):
         return {}
+
+    @property
+    def capabilities(self):
+        return replace(FakeDriver().capabilities, secret_address=True)
+
+    async def answer(self, request):
+        return CarrierAnswer()
 
 
 class Till:

@@ -6,15 +6,14 @@ Needs node and npm; ``node/`` has the lock. Without them the tests are skipped, 
 from __future__ import annotations
 
 import base64
-import fcntl
 import json
-import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from npm import npm_installed
 from patience import HANG_S
 from risala.config.model import WebhooksSection
 from risala.engine.rules.webhooks.signatures import new_secret
@@ -22,26 +21,15 @@ from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound.client import open_outbound
 
 NODE = Path(__file__).parent / "node"
-INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
 ARABIC = "رسالة ٧٧ 📬"
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def node_verifier(tmp_path_factory) -> None:
+def node_verifier() -> None:
     """As the lock has it, installed once however many run the tests."""
-    for program in ("node", "npm"):
-        if shutil.which(program) is None:
-            pytest.skip(f"NOT TESTED against Node's standardwebhooks: {program} is not installed")
-    guard = tmp_path_factory.getbasetemp().parent / "node-standardwebhooks.lock"
-    with guard.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (NODE / "node_modules/standardwebhooks/package.json").exists():
-            return
-        done = subprocess.run(INSTALL, cwd=NODE, capture_output=True, text=True, timeout=HANG_S)
-        if done.returncode:
-            pytest.skip(f"NOT TESTED against Node's standardwebhooks: {done.stderr[-300:]}")
+    npm_installed(NODE, "Node's standardwebhooks")
 
 
 @pytest.fixture
