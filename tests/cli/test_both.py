@@ -474,6 +474,7 @@ NOT_HERE = {
     "openapi",
     "completion",
     "trigger",
+    "demo text",
     "webhook listen",
     "plugins new",
     "standby init",

@@ -37,6 +37,9 @@ def test_first_message(play, clean):
     page.type("console", "risala audit")
     inbox = page.type("sh", "cat /tmp/risala-demo/inbox.jsonl")
     assert len(inbox) == 3
+    page.type("sh", "STOP")
+    until(lambda: "STOP" in "".join(page.run("risala inbound list")), "the answer came in")
+    page.type("sh", "START")
     demo.interrupt()
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +21,11 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from risala.app.demo_phones import PAGE, WAITING_MAX, Phones, control_paths, phones_page
 from risala.app.listening import ServiceAddresses
 from risala.config.model import CarrierSection, MailSection, PaymentsSection
 from risala.config.numbers import demo_elsewhere
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
 from risala.engine.actors.broadcast import Subscription
 from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.commands import LifeEvent
@@ -32,7 +35,9 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
+from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine
+from risala.lab.smsc.exchange import wall_ms
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorConfig, SmscSimulator
 from risala.plugins.mail import Mail, Mailer
 from risala.sms.numbering.plan import NumberingPlan
@@ -63,8 +68,8 @@ _KEYS: Final = {
 }
 
 
-class Phone:
-    """The demo's phone: appends each whole message that reached it to ``inbox.jsonl``."""
+class Inbox:
+    """Appends each whole message that reached a phone to ``inbox.jsonl``, and prints it."""
 
     def __init__(self, path: Path, console: Console) -> None:
         self.path = path
@@ -132,10 +137,10 @@ class DemoCarrier:
         )
 
 
-def make_carrier(phone: Phone) -> DemoCarrier:
+def make_carrier(receive: Callable[[ReceivedMessage], None]) -> DemoCarrier:
     password = secrets.token_hex(4)
     config = SimulatorConfig(name=CARRIER, accounts={SYSTEM_ID: password})
-    return DemoCarrier(SmscSimulator(config, on_message=phone.receive), password)
+    return DemoCarrier(SmscSimulator(config, on_message=receive), password)
 
 
 async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
@@ -145,6 +150,9 @@ async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
         return {name: kept[name] for name in ("organization_id", *_KEYS)}
     organization = await gateway.perform("org.create", {"name": "Demo"})
     organization_id = organization["id"]
+    # What phones write reaches it, and a STOP ends its messages.
+    await gateway.perform("inbound.route", {"organization_id": organization_id})
+    await gateway.perform("inbound.opt_outs", {"organization_id": organization_id, "heeds": True})
     await gateway.perform("topup", {"organization_id": organization_id, "amount": BALANCE})
     accounts: dict[str, str] = {"organization_id": organization_id}
     for name, (key_type, mode) in _KEYS.items():
@@ -181,6 +189,11 @@ def _still_valid(gateway: Gateway, kept: dict[str, Any]) -> bool:
     return holders == {kept.get("organization_id")}
 
 
+def phones_url(console_url: str) -> str:
+    """The address of the page with the demo's phones."""
+    return f"{console_url}/operator/plugins/{PAGE}"
+
+
 def write_demo_file(
     path: Path,
     accounts: dict[str, str],
@@ -195,6 +208,7 @@ def write_demo_file(
         **accounts,
         "dashboard_url": f"{base_url}/app",
         "operator_url": f"{console_url}/operator/",
+        "phones_url": phones_url(console_url),
         "inbox": str(inbox.resolve()),
         "outbox": str(outbox.resolve()),
         "owner_email": OWNER,
@@ -229,6 +243,7 @@ def greet(
 ) -> None:
     """Print all addresses and the commands to paste."""
     line = curl_line(base_url, accounts["secret_key"], plan.example)
+    phones = f"Answer as a phone: risala demo text {plan.example} STOP --data {demo_file.parent}"
     home = f"Numbers and money are those of {plan.names}. Elsewhere: {demo_elsewhere(plan)}"
     if console.is_terminal:
         intro = Text(f"Dashboard: {base_url}/app", style="bold green")
@@ -236,6 +251,7 @@ def greet(
         intro.append(f"\nRisala is running at {base_url}", style="not bold default")
         intro.append(f"\nKeys and addresses: {demo_file}", style="not bold default")
         intro.append(f"\n{home}", style="not bold default")
+        intro.append(f"\n{phones}", style="not bold default")
         intro.append("\nPaste this into another terminal:", style="not bold default")
         console.print(Panel(intro, expand=False, border_style="green"))
     else:
@@ -244,6 +260,7 @@ def greet(
         console.print(f"Risala is running at {base_url}", soft_wrap=True)
         console.print(f"Keys and addresses: {demo_file}", soft_wrap=True)
         console.print(home, soft_wrap=True)
+        console.print(phones, soft_wrap=True)
         console.print("Paste this into another terminal:", soft_wrap=True)
     # On a separate line without line breaks, so that it can be selected and pasted.
     console.print(Text(line), soft_wrap=True)
@@ -257,16 +274,22 @@ class Demo:
         self._data_dir = data_dir
         self._plan = plan
         self._console = Console(highlight=False)
-        self._phone = Phone(data_dir / "inbox.jsonl", self._console)
+        self._inbox = Inbox(data_dir / "inbox.jsonl", self._console)
+        self._carrier = make_carrier(self._receive)
+        self._phones = Phones(plan, self._deliver, wall_ms)
+        self.control_paths = control_paths(self._phones)
+        """Paths of the control socket that only a demo has."""
         self.mail = MailSection(mailer="outbox", outbox=data_dir / "outbox.jsonl")
         """Instead of the settings' own: no mail leaves a demo."""
         self.payments = PaymentsSection.model_validate(METHODS if plan.is_default else SANDBOX)
         """Instead of the settings' own: no money moves."""
         self._is_set_up = False
 
-    def telling(self, mailer: Mailer | None) -> Mailer | None:
-        """A mailer that also prints each mail to the terminal."""
-        return None if mailer is None else PrintingMailer(mailer, self._console)
+    def joined(self, outside: Connections) -> Connections:
+        """What a demo adds: mails that are printed too, its page, and that it is not ready yet."""
+        mailer = outside.mailer and PrintingMailer(outside.mailer, self._console)
+        pages = {**outside.pages, **phones_page(self._phones)}
+        return replace(outside, preparing=self.preparing, mailer=mailer, pages=pages)
 
     def preparing(self) -> str | None:
         """Why the service is not ready yet: it is ready only once the accounts named in the demo
@@ -278,9 +301,19 @@ class Demo:
         drain."""
         nursery = await outer.enter_async_context(trio.open_nursery())
         outer.callback(nursery.cancel_scope.cancel)
-        carrier = make_carrier(self._phone)
-        port = await nursery.start(carrier.simulator.run)
-        return carrier.section(port, self._plan)
+        port = await nursery.start(self._carrier.simulator.run)
+        return self._carrier.section(port, self._plan)
+
+    def _receive(self, message: ReceivedMessage) -> None:
+        self._inbox.receive(message)
+        phone = self._plan.international(message.recipient)
+        self._phones.got(phone, message.sender, message.text, message.at_ms)
+
+    def _deliver(self, parts: Sequence[DeliverSm | DataSm]) -> bool:
+        simulator = self._carrier.simulator
+        if simulator.receipts_waiting > WAITING_MAX:
+            return False
+        return simulator.deliver(*parts, system_id=SYSTEM_ID)
 
     async def begin(
         self, nursery: trio.Nursery, engine: Engine, listening: ServiceAddresses
@@ -295,7 +328,7 @@ class Demo:
         await engine.wait_ready()
         outbox = self._data_dir / "outbox.jsonl"
         outbox.touch(mode=0o600)
-        write_demo_file(demo_file, accounts, url, console_url, self._phone.path, outbox)
+        write_demo_file(demo_file, accounts, url, console_url, self._inbox.path, outbox)
         self._is_set_up = True
         greet(self._console, url, accounts, demo_file, self._plan)
         await nursery.start(print_life, self._console, engine.gateway.watch())

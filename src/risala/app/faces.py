@@ -18,7 +18,7 @@ from risala.http.api.app import late_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.failed_keys import AnswerTally, FailedKeys
-from risala.http.common.plain import PlainRoutes
+from risala.http.common.plain import Handler, PlainRoutes
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
 from risala.http.faces.paths import PathMounting
@@ -38,8 +38,13 @@ async def open_faces(
     listening: ServiceAddresses,
     tally: AnswerTally,
     others: Mapping[str, GatewayFace],
+    control_paths: Mapping[str, Handler],
 ) -> None:
-    """Serve the API, the control socket, and at their own addresses console and metrics."""
+    """Serve the API, the control socket, and at their own addresses console and metrics.
+
+    Args:
+        control_paths: further paths of the control socket.
+    """
     gateway, api, metrics = engine.gateway, listening.api, listening.metrics
     serve = partial(serve_app, http=settings.http, shutdown=stop)
     own = listening.console
@@ -68,7 +73,10 @@ async def open_faces(
     streams = Streams(gateway, stop)
     faces.start_soon(streams.run)
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
-    await faces.start(partial(control, streams=streams, plan=settings.plan, shutdown=stop))
+    more = control_paths
+    await faces.start(
+        partial(control, streams=streams, plan=settings.plan, more=more, shutdown=stop)
+    )
     if listening.smpp:
         serve_smpp = required(Duty.SMPP)
         smpp = partial(serve_smpp, settings.smpp_server, engine, failed_keys, listening.smpp, stop)

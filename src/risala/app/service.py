@@ -200,8 +200,7 @@ async def _serve(
             if shown is None:
                 _refuse_sandbox(outside)
             else:
-                mailer = shown.telling(outside.mailer)
-                outside = replace(outside, preparing=shown.preparing, mailer=mailer)
+                outside = shown.joined(outside)
             if load is not None:
                 own = {"carriers": carriers, "mail": settings.mail, "payments": settings.payments}
                 source = _source(load, plugins, outside, own if demo else None, listening)
@@ -218,7 +217,8 @@ async def _serve(
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(reload_when_asked, stop.reload, engine.gateway)
                 async with trio.open_nursery() as faces:
-                    parts = (settings, engine, stop.ordered, listening, tally, outside.faces)
+                    more = {} if shown is None else shown.control_paths
+                    parts = (settings, engine, stop.ordered, listening, tally, outside.faces, more)
                     await open_faces(faces, *parts)
                     if shown is not None:
                         await shown.begin(nursery, engine, listening)

@@ -18,6 +18,7 @@ _MESSAGING: Final = "risala.cli.commands.messaging."
 _UPKEEP: Final = "risala.cli.commands.upkeep."
 _PLACES: Final = {
     "serve": _UPKEEP + "service:serve",
+    "demo": _UPKEEP + "demo:demo",
     "init": _UPKEEP + "init:init",
     "org": _ACCOUNTS + "org:org",
     "key": _ACCOUNTS + "key:key",

@@ -31,6 +31,7 @@ BUILT_IN: Final = frozenset(
         *(
             "country",
             "credential",
+            "demo",
             "hook",
             "doctor",
             "inbound",

@@ -134,6 +134,15 @@ class ActingPage(Protocol):
         """An operator sent a form, once. The page is drawn again after it."""
 
 
+@runtime_checkable
+class LivePage(Protocol):
+    """A page that is drawn again by itself while somebody looks at it, except its forms."""
+
+    @property
+    def redrawn_every_s(self) -> float:
+        """Seconds between two drawings. At least one second passes."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConsolePageFactory:
     """How a page is built."""

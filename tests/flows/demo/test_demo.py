@@ -30,6 +30,7 @@ KEYS = {
     "test_publishable_key",
     "dashboard_url",
     "operator_url",
+    "phones_url",
     "inbox",
     "outbox",
     "owner_email",
@@ -101,7 +102,10 @@ def test_what_it_makes_stands_in_the_audit_trail(demo, facts):
     lines = json.loads(demo.command("audit-log", "--json").stdout)["lines"]
     # Looking over all organizations leaves a line too, and this command is a look.
     done = sorted(line["operation"] for line in lines if line["operation"] != "audit.list")
-    assert done == ["key.create"] * 4 + ["member.add", "org.create", "topup", "user.create"]
+    assert done == [
+        *("inbound.opt_outs", "inbound.route", *["key.create"] * 4),
+        *("member.add", "org.create", "topup", "user.create"),
+    ]
     assert facts["secret_key"] not in json.dumps(lines)
 
 
@@ -197,7 +201,7 @@ def test_a_restart_on_the_same_data_reuses_its_keys(premises):
         )
         assert answer.status_code == 200
         assert service.stop() == 0
-    at_its_port = {"base_url", "dashboard_url", "operator_url"}
+    at_its_port = {"base_url", "dashboard_url", "operator_url", "phones_url"}
     assert {k: v for k, v in seen[0].items() if k not in at_its_port} == {
         k: v for k, v in seen[1].items() if k not in at_its_port
     }

@@ -7,6 +7,7 @@ an error in the API's shape; :mod:`risala.http.control.routes` adds streams of e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -17,7 +18,7 @@ from risala.config.model import HttpSection
 from risala.engine.model.callers import Caller, CallerKind, operator_by
 from risala.http.common.failed_keys import AnswerTally
 from risala.http.common.parse import read_body
-from risala.http.common.plain import Client, PlainAnswer, PlainRequest, PlainRoutes
+from risala.http.common.plain import Client, Handler, PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 from risala.http.control.streams import Streams
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _BODY_BYTES_MAX: Final = 1024 * 1024
 _BODY_TIMEOUT_S: Final = 5.0
 """Seconds for a request's body: the client is a command on this machine that has it ready."""
+NO_MORE: Final[Mapping[str, Handler]] = {}
 
 
 class PerformBody(RequestBody):
@@ -48,9 +50,16 @@ def create_control(gateway: Gateway) -> JsonApp:
 
 
 def late_control(
-    gateway: Gateway, streams: Streams | None, plan: NumberingPlan = DEFAULT
+    gateway: Gateway,
+    streams: Streams | None,
+    plan: NumberingPlan = DEFAULT,
+    more: Mapping[str, Handler] = NO_MORE,
 ) -> LateApp:
-    """The app behind the control socket; without ``streams`` it has none."""
+    """The app behind the control socket; without ``streams`` it has none.
+
+    Args:
+        more: answers POST at further paths.
+    """
     plain = PlainRoutes(
         body_bytes_max=_BODY_BYTES_MAX,
         body_timeout_s=_BODY_TIMEOUT_S,
@@ -67,6 +76,8 @@ def late_control(
         return PlainAnswer(json_bytes({"status": "ok", **_decimals(), **_countries(plan)}))
 
     plain.route("/perform", perform)
+    for path, handler in more.items():
+        plain.route(path, handler)
     plain.route("/healthz", alive, method="GET")
 
     def make(plain: PlainRoutes) -> JsonApp:
@@ -114,6 +125,7 @@ async def serve_control(
     *,
     streams: Streams | None = None,
     plan: NumberingPlan = DEFAULT,
+    more: Mapping[str, Handler] = NO_MORE,
     shutdown: trio.Event,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -122,6 +134,6 @@ async def serve_control(
     Raises:
         ListenError: the socket cannot be made.
     """
-    app = late_control(gateway, streams, plan)
+    app = late_control(gateway, streams, plan, more)
     with listen_control(data_dir) as sock:
         await serve_app(app, http, sock=sock, shutdown=shutdown, task_status=task_status)

@@ -18,12 +18,14 @@ from risala.engine.model.records.upkeep.plugins import LIST as PLUGINS
 from risala.http.operator.carriers.driver_words import driver_line
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD
+from risala.http.web.live import Pieces
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.plugins.loading import raised_at
 from risala.plugins.page import (
     ActingPage,
     FormField,
+    LivePage,
     PageAnswer,
     PageBlock,
     PageFigures,
@@ -37,6 +39,8 @@ log = structlog.get_logger(__name__)
 
 DRAW_S: Final = 10.0
 """How long a plugin may take over a page."""
+REDRAWN_S_MIN: Final = 1.0
+"""Seconds at least from one drawing of a live page to the next."""
 ROWS_MAX: Final = 500
 BLOCKS_MAX: Final = 50
 TEXT_CHARACTERS_MAX: Final = 2000
@@ -100,6 +104,21 @@ async def show(request: PageRequest) -> TrioResponse:
     return await _drawn(request, _name(request), None, {})
 
 
+async def live(request: PageRequest) -> TrioResponse:
+    """What is no form, drawn again at the page's own intervals."""
+    name = _name(request)
+    page = request.site.gateway.console_pages[name].page
+    if not isinstance(page, LivePage):
+        raise NotFound("There is no such page.")
+    pieces = Pieces()
+
+    async def draw(_: object) -> str:
+        runs = _runs(await _blocks(request, name), {}, {})
+        return pieces.fresh(await request.drawn("plugins/pieces.html", {"runs": runs}))
+
+    return request.live(draw, by_time=True, beat_s=max(REDRAWN_S_MIN, page.redrawn_every_s))
+
+
 async def act(request: PageRequest) -> TrioResponse:
     name, action = _name(request), request.form.text("action")
     page = request.site.gateway.console_pages[name].page
@@ -138,13 +157,13 @@ async def _drawn(
     request: PageRequest, name: str, answer: PageAnswer | None, sent: Mapping[str, str]
 ) -> TrioResponse:
     faults = {} if answer is None else answer.faults
-    blocks = await _blocks(request, name)
     return await request.page(
         "plugins/page.html",
         status=422 if faults else 200,
         title=_title(request, name),
         name=name,
-        blocks=None if blocks is None else [_shown(each, faults, sent) for each in blocks],
+        runs=_runs(await _blocks(request, name), faults, sent),
+        is_live=isinstance(request.site.gateway.console_pages[name].page, LivePage),
         answer=answer,
         has_failed=answer is _FAILED,
         is_refused=bool(faults),
@@ -170,6 +189,22 @@ async def _blocks(request: PageRequest, name: str) -> Sequence[PageBlock] | None
         _log(name, "it gave something that is no block")
         return None
     return blocks[:BLOCKS_MAX]
+
+
+def _runs(
+    blocks: Sequence[PageBlock] | None, faults: Mapping[str, str], sent: Mapping[str, str]
+) -> list[list[dict[str, Any]]] | None:
+    """The blocks for the template, in runs: each form is one, and all between two forms. None: as
+    :func:`_blocks`."""
+    if blocks is None:
+        return None
+    runs: list[list[dict[str, Any]]] = [[]]
+    for block in blocks:
+        shown = _shown(block, faults, sent)
+        runs += [[shown], []] if isinstance(block, PageForm) else []
+        if not isinstance(block, PageForm):
+            runs[-1].append(shown)
+    return runs
 
 
 def _is_block(block: object) -> bool:
@@ -228,6 +263,7 @@ def _title(request: PageRequest, name: str) -> str:
 ROUTES: Final = (
     PageRoute(path=_PAGE, view=listed, access=PageAccess.OPERATOR, needs=PLUGINS),
     PageRoute(path=f"{_PAGE}/<page>", view=show, access=PageAccess.OPERATOR, needs=ACT),
+    PageRoute(path=f"{_PAGE}/<page>/live", view=live, access=PageAccess.OPERATOR, needs=ACT),
     PageRoute(
         path=f"{_PAGE}/<page>",
         view=act,
