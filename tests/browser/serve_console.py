@@ -21,6 +21,7 @@ from quart_trio.wrappers import TrioResponse
 from console_lanes import LINES, SECTIONS
 from console_records import records
 from payment_shop import wallet
+from risala.app.demo_phones import Phones, phones_page
 from risala.config.model import (
     CarrierSection,
     HttpSection,
@@ -58,6 +59,7 @@ from risala.plugins.page import (
     PageText,
 )
 from risala.plugins.testing.fake_driver import FakeDriver
+from risala.sms.numbering.plan import NumberingPlan
 
 LANGUAGES = ("fr", "ar", "en")
 OPERATOR = "mariem@risala.example"
@@ -257,6 +259,15 @@ class ThingsPage:
         )
 
 
+def some_phones(plan: NumberingPlan) -> Phones:
+    """Phones of a demo, one with texts in either direction."""
+    phones = Phones(plan, lambda _: True, SystemClock().now_ms)
+    phones.got("+22236123456", "RISALA", "Your code is 123456", SystemClock().now_ms())
+    phones.got("+22246123456", "RISALA", "مرحبا بكم في رسالة " * 10, SystemClock().now_ms())
+    phones.write("+22236123456", "1234", "https://shop.example/" + "a-long-address-" * 12)
+    return phones
+
+
 async def main(port: int, folder: Path) -> None:
     settings = Settings(
         http=HttpSection(graceful_stop_s=0),
@@ -273,7 +284,11 @@ async def main(port: int, folder: Path) -> None:
     drivers = {"fake": FakeDriver(), "sim": FakeDriver(), **LINES}
     plugins = PluginManager()
     plugins.load(installed=())
-    pages = {**plugins.build_pages(), "things": OpenPage({"en": "Things"}, ThingsPage())}
+    pages = {
+        **plugins.build_pages(),
+        "things": OpenPage({"en": "Things"}, ThingsPage()),
+        **phones_page(some_phones(settings.plan)),
+    }
     outside = Connections(
         payments=WALLETS,
         plugins=plugins.plugins(),

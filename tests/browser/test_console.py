@@ -19,6 +19,7 @@ PAGES = [
     *("/operator/audit", "/operator/audit?operation=sender.&who=root&face=cli&since=2026-01-01"),
     *("/operator/payments/texts", "/operator/payments/texts?all=yes"),
     *("/operator/plugins", "/operator/plugins/sinks", "/operator/plugins/things"),
+    "/operator/plugins/phones",
     *("/operator/system", "/operator/system/alerts", "/operator/system/alerts?kind=errors"),
     *("/operator/audit?who=nobody", "/operator/audit/export?id=aaaaaaaaaaaaaaaaaaaaaa&who=root"),
     *(f"/operator/payments?status={state}" for state in ("open", "confirmed", "refused", "all")),

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _BODY_BYTES_MAX: Final = 1024 * 1024
 _BODY_TIMEOUT_S: Final = 5.0
 """Seconds for a request's body: the client is a command on this machine that has it ready."""
-NO_MORE: Final[Mapping[str, Handler]] = {}
 
 
 class PerformBody(RequestBody):
@@ -53,7 +52,7 @@ def late_control(
     gateway: Gateway,
     streams: Streams | None,
     plan: NumberingPlan = DEFAULT,
-    more: Mapping[str, Handler] = NO_MORE,
+    more: Mapping[str, Handler] | None = None,
 ) -> LateApp:
     """The app behind the control socket; without ``streams`` it has none.
 
@@ -76,7 +75,7 @@ def late_control(
         return PlainAnswer(json_bytes({"status": "ok", **_decimals(), **_countries(plan)}))
 
     plain.route("/perform", perform)
-    for path, handler in more.items():
+    for path, handler in (more or {}).items():
         plain.route(path, handler)
     plain.route("/healthz", alive, method="GET")
 
@@ -125,7 +124,7 @@ async def serve_control(
     *,
     streams: Streams | None = None,
     plan: NumberingPlan = DEFAULT,
-    more: Mapping[str, Handler] = NO_MORE,
+    more: Mapping[str, Handler] | None = None,
     shutdown: trio.Event,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
