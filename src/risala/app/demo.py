@@ -306,8 +306,7 @@ class Demo:
 
     def _receive(self, message: ReceivedMessage) -> None:
         self._inbox.receive(message)
-        phone = self._plan.international(message.recipient)
-        self._phones.got(phone, message.sender, message.text, message.at_ms)
+        self._phones.got(message.recipient, message.sender, message.text, message.at_ms)
 
     def _deliver(self, parts: Sequence[DeliverSm | DataSm]) -> bool:
         simulator = self._carrier.simulator

@@ -56,15 +56,14 @@ def text(options: Options, sender: str, body: str, to: str) -> None:
         if gateway is None:
             raise CommandRefused(_none_runs(directory))
         written = gateway.post(PATH, {"from": sender, "to": to, "body": body})
-    match written:
-        case {"from": phone, "to": number}:
-            if not output.show(options.json, written):
-                output.said(f"{output.clean(phone)} wrote to {output.clean(number)}.")
-        case _:
-            raise CommandRefused(
-                f"The service that runs in {directory} is no demo: only a demo's phones write by"
-                " command."
-            )
+    if written is None:
+        raise CommandRefused(
+            f"The service that runs in {directory} is no demo: only a demo's phones write by"
+            " command."
+        )
+    phone, number = written.values()
+    if not output.show(options.json, written):
+        output.said(f"{output.clean(phone)} wrote to {output.clean(number)}.")
 
 
 def _none_runs(directory: Path) -> str:
