@@ -28,7 +28,7 @@ Maintainer: {maintainer}
 Installed-Size: {kibibytes}
 Depends: {depends}
 Suggests: bash-completion
-Description: SMS sending and phone verification on one machine
+Description: SMS gateway and phone verification on one machine, in any country
  Risala takes messages over HTTP or SMPP, and sends them by SMPP carriers or
  by GSM modems. It charges organizations for them, verifies phone numbers by
  codes, and delivers receipts and received messages as webhooks.

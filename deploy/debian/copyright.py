@@ -15,7 +15,7 @@ from typing import Final
 from proofs.supply.parts import Part, parts
 
 HEAD: Final = """\
-Risala sends SMS and verifies phone numbers.
+Risala is an SMS gateway with phone verification, in any country.
 
 Copyright 2026 the contributors to Risala
 

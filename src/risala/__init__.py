@@ -1,3 +1,3 @@
-"""SMS sending and phone verification on one machine."""
+"""An SMS gateway with phone verification on one machine, in any country."""
 
 __version__ = "1.1.0.dev0"

@@ -121,7 +121,7 @@ def _of_plugins() -> dict[str, str]:
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Risala sends SMS and verifies phone numbers.
+    """Risala is an SMS gateway with phone verification, on one machine of your own.
 
     `risala serve --demo` runs everything on this machine, with a simulated carrier and phone.
     The other commands work on the same data directory, whether the service runs or not.

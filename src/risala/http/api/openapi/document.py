@@ -219,7 +219,7 @@ def _document(operations: Iterable[ApiOperation]) -> dict[str, Any]:
         "info": {
             "title": "Risala",
             "version": __version__,
-            "summary": "SMS sending and phone verification on one machine",
+            "summary": "SMS gateway and phone verification on one machine, in any country",
             "description": _ABOUT.replace("{recipients}", DEFAULT.recipients),
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
