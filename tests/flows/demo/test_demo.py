@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -64,7 +65,10 @@ def ready(port: int) -> bool:
     try:
         with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
             return answer.status == 200
-    except OSError:  # nobody listens yet, or 503
+    except HTTPError as error:  # 503
+        error.close()
+        return False
+    except OSError:  # nobody listens yet
         return False
 
 
