@@ -128,7 +128,7 @@ class CarrierCalls:
         ``failed``."""
 
     def learn(self, address: StoredAddress) -> None:
-        """Another secret is in force."""
+        """Take over the secret that is in force now."""
         self._addresses[address.carrier] = address
 
     def at(self, path: str) -> Callee | None:

@@ -19,7 +19,7 @@ FORMER_MS: Final = 24 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class CarrierAddress:
-    """Where a carrier calls this service."""
+    """The address at which a carrier calls this service."""
 
     carrier: Annotated[str, AUDITED]
     url: Annotated[str, UNAUDITED]

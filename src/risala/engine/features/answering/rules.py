@@ -91,10 +91,10 @@ class CallPlace:
         return bool(self._held)
 
     def wait(self) -> None:
-        """It waits for its body.
+        """Wait for the call's body.
 
         Raises:
-            RequestRefusedError: 503, it has no place for that.
+            RequestRefusedError: 503, the call has no place for that.
         """
         if not self._held:
             self.is_turned_away = True
