@@ -62,6 +62,27 @@ def test_numbers_and_shares(language, number, share):
     assert formats(language).num(-3.14159, 2).startswith('<bdi class="num">\u22123')
 
 
+@pytest.mark.parametrize(
+    ("a_second", "shown"),
+    [
+        (0.2, "0,2"),
+        (0.016666, "0,017"),
+        (0, "0"),
+        (1, "1"),
+        (2.54, "2,5"),
+        (9.96, "10"),
+        (10.4, "10"),
+        (12345.6, "12_346"),
+        (100000, "100_000"),
+    ],
+)
+def test_a_slow_pace_is_no_zero_and_a_fast_one_keeps_its_digits(a_second, shown):
+    assert text(formats("fr").pace(a_second)) == shown
+    assert text(formats("ar").pace(a_second)) == shown
+    english = shown.replace(",", ".").replace("_", ",")
+    assert text(formats("en").pace(a_second)) == english
+
+
 def test_phones():
     assert formats("ar").tel("+22236123456") == (
         '<bdi class="tel">+222\u00a036\u00a012\u00a034\u00a056</bdi>'

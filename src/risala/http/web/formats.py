@@ -87,6 +87,13 @@ class Formats:
     def num(self, value: float | Decimal, decimals: int = 0) -> Markup:
         return _number(self.words.language, value, decimals)
 
+    def pace(self, a_second: float) -> Markup:
+        """How many in a second, with as many decimals as a slow one needs: 0.2 is one in five
+        seconds."""
+        shown = Decimal(f"{a_second:.2g}" if a_second < 10 else f"{a_second:.0f}")
+        exponent = shown.normalize().as_tuple().exponent
+        return self.num(shown, max(0, -int(exponent)))
+
     def nums(self, values: Iterable[int]) -> list[Markup]:
         """A row of numbers; a table has many such rows."""
         return [_number(self.words.language, value, 0) for value in values]

@@ -38,7 +38,19 @@ OWN: Final = Path(__file__).parent / "templates"
 _ISOLATE: Final = re.compile(r"<bdi\b[^>]*>")
 _FOR: ContextVar[PageReader] = ContextVar("risala_reader")
 _FORMATS: Final = (
-    *("plain", "num", "nums", "share", "money", "typed", "tel", "tel8", "date", "date_text"),
+    *(
+        "plain",
+        "num",
+        "nums",
+        "pace",
+        "share",
+        "money",
+        "typed",
+        "tel",
+        "tel8",
+        "date",
+        "date_text",
+    ),
     *("clock", "moment", "moment_text", "ago", "lasting", "clock_text", "unit", "counter_words"),
 )
 """Methods of :class:`Formats` that templates call by their bare names."""

@@ -100,8 +100,8 @@ def _resting(formats: Formats, until: str) -> Markup:
 def _slowed(formats: Formats, rate_per_s: float, rate_max_per_s: float) -> Markup:
     return formats.words(
         "The carrier asked for a slower pace: {now} a second of {most}.",
-        now=formats.num(round(rate_per_s, 1)),
-        most=formats.num(round(rate_max_per_s, 1)),
+        now=formats.pace(rate_per_s),
+        most=formats.pace(rate_max_per_s),
     )
 
 
