@@ -39,6 +39,9 @@ lease_s = 12
 """
 
 
+KEYS = "SELECT count(*) FROM api_keys"
+
+
 class Pair:
     """The primary, and what the standby's machine has."""
 
@@ -110,6 +113,8 @@ def pair(premises: Premises) -> Pair:
 
 async def loaded(pair: Pair, answers: int, then) -> Load:
     """Customers send; after so many answers something happens, by which they are cut off."""
+    # What customers ask the standby by has to be in its copy, which lags.
+    until(lambda: _copied(pair, KEYS) > 0, "the account is shipped")
     load = Load(pair.primary, pair.account, "early")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(load.run)
@@ -267,16 +272,20 @@ def _renewals(pair: Pair) -> int:
 
 def _delivered(pair: Pair) -> bool:
     """The first message is in the copy with its end, so that nothing of it is lost."""
+    return _copied(pair, "SELECT count(*) FROM messages WHERE status = 'delivered'") == 1
+
+
+def _copied(pair: Pair, query: str) -> int:
+    """A number in the copy as it is shipped; 0 where nothing is shipped yet."""
     copy, target = (
         StandbyCopy(pair.premises.path / "look", PieceDirectory(pair.shipped)),
         pair.premises.path,
     )
     if copy.follow(_unheard) is None:
-        return False
+        return 0
     copy.settled(target / "look.db")
     with closing(sqlite3.connect(target / "look.db")) as conn:
-        query = "SELECT count(*) FROM messages WHERE status = 'delivered'"
-        return conn.execute(query).fetchone() == (1,)
+        return int(conn.execute(query).fetchone()[0])
 
 
 def _unheard(step: str, done: int, total: int) -> None:
