@@ -150,9 +150,7 @@ async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
         return {name: kept[name] for name in ("organization_id", *_KEYS)}
     organization = await gateway.perform("org.create", {"name": "Demo"})
     organization_id = organization["id"]
-    # What phones write reaches it, and a STOP ends its messages.
-    await gateway.perform("inbound.route", {"organization_id": organization_id})
-    await gateway.perform("inbound.opt_outs", {"organization_id": organization_id, "heeds": True})
+    await _give_texts(gateway, organization_id)
     await gateway.perform("topup", {"organization_id": organization_id, "amount": BALANCE})
     accounts: dict[str, str] = {"organization_id": organization_id}
     for name, (key_type, mode) in _KEYS.items():
@@ -162,6 +160,17 @@ async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
         )
         accounts[name] = created["value"]
     return accounts
+
+
+async def _give_texts(gateway: Gateway, organization_id: str) -> None:
+    """Let what phones write reach an organization, and a STOP end its messages. A demo whose file
+    is gone has an organization before it, which has them until now."""
+    routes = await gateway.perform("inbound.routes", {})
+    for route in routes["routes"]:
+        if route["number"] is None and route["keyword"] is None:
+            await gateway.perform("inbound.unroute", {"route_id": route["id"]})
+    await gateway.perform("inbound.route", {"organization_id": organization_id})
+    await gateway.perform("inbound.opt_outs", {"organization_id": organization_id, "heeds": True})
 
 
 async def make_people(gateway: Gateway, organization_id: str) -> None:

@@ -212,6 +212,21 @@ def test_a_restart_on_the_same_data_reuses_its_keys(premises):
     assert len(service.rows("SELECT id FROM organizations")) == 1
 
 
+def test_a_demo_whose_file_is_gone_begins_anew_and_gets_what_phones_write(premises):
+    service = premises.service("--demo")
+    organizations = []
+    for _ in range(2):
+        service.start()
+        service.process.wait_line(lambda line: line.startswith("Stop with"))
+        found = json.loads((service.data / "demo.json").read_text(encoding="utf-8"))
+        organizations.append(found["organization_id"])
+        (service.data / "demo.json").unlink()
+        assert service.stop() == 0
+    assert organizations[0] != organizations[1]
+    rows = service.rows("SELECT organization_id FROM inbound_routes")
+    assert rows == [(organizations[1],)]
+
+
 def test_elsewhere_it_sends_to_numbers_of_home(premises, until):
     settings = premises.path / "france.toml"
     settings.write_text('[numbers]\ncountries = ["FR"]\n', encoding="utf-8")
