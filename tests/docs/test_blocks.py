@@ -14,6 +14,7 @@ import re
 import sqlite3
 import textwrap
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -185,10 +186,10 @@ def check_html(block: Block, place: Path) -> None:
 
 
 def check_sql(block: Block, place: Path) -> None:
-    conn = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(Database(conn, execute_plugins=False))
-    for statement in block.text.split(";\n"):
-        conn.execute(f"EXPLAIN {statement}")
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as conn:
+        migrate(Database(conn, execute_plugins=False))
+        for statement in block.text.split(";\n"):
+            conn.execute(f"EXPLAIN {statement}")
 
 
 def check_ini(block: Block, place: Path) -> None:
