@@ -399,3 +399,15 @@ def test_a_carriers_numbers_and_networks_are_of_the_served_countries(write):
     faults, told = faults_of(write(SENEGAL.replace('"SN", "MR"', '"FR"')))
     assert set(faults) == {"carriers[1].networks", "limits.verify_networks"}
     assert '"FR/Orange France"' in told
+
+
+@pytest.mark.parametrize("first", ['name = "x"', 'name = "z"\npath = "x"'])
+def test_two_carriers_never_have_one_address(tmp_path, first):
+    path = tmp_path / "risala.toml"
+    path.write_text(
+        f'[[carriers]]\n{first}\ndriver = "loopback"\n'
+        '[[carriers]]\nname = "y"\ndriver = "loopback"\npath = "x"\n'
+    )
+    faults, _ = faults_of(path)
+    assert set(faults) == {"carriers[1].path"}
+    assert "must be unique" in faults["carriers[1].path"].text

@@ -228,6 +228,8 @@ def _carrier_faults(raw: object, origins: Origins) -> list[Fault]:
         for number, table in carriers:
             word = owns(table)
             if word is not None and first.setdefault(word, number) != number:
+                if field == "path" and _name_of(table) == _name_of(raw[first[word]]):
+                    continue  # the same name was said
                 path = ("carriers", number, field)
                 text = f"must be unique; carriers[{first[word]}] has the same {field}"
                 faults.append(Fault(schema.key_of(path), text, origins.of(path)))
@@ -240,9 +242,9 @@ def _name_of(table: Mapping[str, object]) -> str | None:
 
 
 def _address_of(table: Mapping[str, object]) -> str | None:
-    """The word of a carrier's address, if it names one."""
+    """The word of a carrier's address: its path, else its name."""
     path = table.get("path")
-    return path if isinstance(path, str) else None
+    return path if isinstance(path, str) else _name_of(table)
 
 
 def _network_faults(settings: Settings, origins: Origins) -> Iterator[Fault]:
