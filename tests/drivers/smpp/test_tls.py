@@ -183,12 +183,6 @@ async def listening(serve) -> AsyncIterator[int]:
             nursery.cancel_scope.cancel()
 
 
-async def silent(stream: trio.SocketStream) -> None:
-    """As an SMSC that waits for the rest of a very long PDU."""
-    async for _ in stream:
-        pass
-
-
 async def refusing(stream: trio.SocketStream) -> None:
     await stream.receive_some()
     await stream.send_all(encode(GenericNack(command_status=2), 1))
@@ -201,17 +195,31 @@ async def closing(stream: trio.SocketStream) -> None:
 
 
 @pytest.mark.parametrize(
-    ("serve", "timeout_s", "said"),
+    ("serve", "said"),
     [
-        (silent, 0.05, "took the connection, but did not speak TLS within 0.05 s"),
-        (refusing, HANG_S, "does not use TLS on this port"),
-        (closing, HANG_S, "closed the connection instead of speaking TLS"),
+        (refusing, "does not use TLS on this port"),
+        (closing, "closed the connection instead of speaking TLS"),
     ],
 )
-async def test_tls_to_a_plain_port_says_so(serve, timeout_s, said):
+async def test_tls_to_a_plain_port_says_so(serve, said):
     async with listening(serve) as port:
         with pytest.raises(TlsError, match=said) as caught:
-            await open_stream(settings(port, host="127.0.0.1", connect_timeout_s=timeout_s))
+            await open_stream(settings(port, host="127.0.0.1", connect_timeout_s=HANG_S))
+        assert "set tls = false" in str(caught.value)
+
+
+async def test_tls_to_a_port_that_stays_silent_says_so(mock_clock):
+    async def silent(stream: trio.SocketStream) -> None:
+        """As an SMSC that waits for the rest of a very long PDU."""
+        await stream.receive_some()
+        mock_clock.jump(5)
+        async for _ in stream:
+            pass
+
+    said = "took the connection, but did not speak TLS within 5 s"
+    async with listening(silent) as port:
+        with pytest.raises(TlsError, match=said) as caught:
+            await open_stream(settings(port, host="127.0.0.1", connect_timeout_s=5))
         assert "set tls = false" in str(caught.value)
 
 
