@@ -22,6 +22,10 @@ _HEAD: Final = """\
 # Each setting is an environment variable too: http.port is RISALA_HTTP__PORT. Variables override
 # this file, and the command line's flags override both. Keep secrets out of this file: give
 # password_env = "NAME", and the variable NAME is read.
+#
+# Where a default depends on the country, it is Mauritania's (MR): numbers.countries,
+# service.currency, [pricing], and a carrier's prefixes. In another country set the first three;
+# the prefixes follow.
 """
 
 _CARRIERS: Final = f"""\

@@ -35,5 +35,5 @@ def trials():
 def nothing_set(monkeypatch, tmp_path):
     for name in ("RISALA_DATA", "LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("TZ", "Africa/Nouakchott")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

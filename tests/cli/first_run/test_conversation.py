@@ -93,6 +93,15 @@ def test_another_country_has_another_currency_and_price(trials):
     assert answers["phone"] == "+221771234567"
 
 
+def test_a_country_is_asked_without_a_proposal_where_the_machine_names_none(trials, monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("LANG", "C")
+    answers, told = talk(trials, "", "KE", "1", "", "3", *LAST[:-1], "0712 123456")
+    assert told.count("Country: ") == 3, "the step's title, and the question twice"
+    assert told.count("Choose a country.") == 1
+    assert (answers["country"], answers["phone"]) == ("KE", "+254712123456")
+
+
 def test_a_wrong_answer_is_asked_again_with_what_is_wrong(trials):
     wrong = ("XX", "MR", "", "euros", "", "0.555", "1,5")
     answers, told = talk(trials, *wrong, "9", "trial", "", "", "", "me", "me@a.mr", "", "12", "")

@@ -63,6 +63,36 @@ def test_all_that_is_wrong_is_named_at_once(at):
     assert not (at / "risala.toml").exists()
 
 
+NEEDS = 'payer = "self"\ncarrier = "trial"\noperator = "me@example.com"\nport = 0\n'
+"""The answers that have no default, and none of a country."""
+
+
+def test_without_a_country_it_refuses_and_says_how_to_name_one(at, monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    (at / "a.toml").write_text(f'{NEEDS}phone = "36 12 34 56"\n')
+    done = init("--yes", "--file", "a.toml")
+    assert (done.exit_code, done.stderr) == (
+        1,
+        "country: Choose a country. The time zone and the language of this machine name none. Give"
+        ' its two letters: --country KE, or a line country = "KE" in the file of answers.\n',
+    )
+    assert not (at / "risala.toml").exists()
+
+
+@pytest.mark.parametrize("line", ["", 'country = "MR"\n'], ids=["alone", "before the file"])
+def test_the_country_of_the_command_goes_before_all_others(at, monkeypatch, line):
+    monkeypatch.setenv("TZ", "UTC")
+    (at / "risala.toml").write_text('[numbers]\ncountries = ["FR"]\n')
+    (at / "a.toml").write_text(f'{NEEDS}{line}phone = "1"\n')
+    told = init("--yes", "--file", "a.toml", "--country", "ke").stderr
+    assert told == "phone: This is no mobile number of your country. Write it like 0712 123456.\n"
+
+
+def test_a_country_that_nobody_knows_is_refused(at):
+    told = init("--yes", "--country", "XX").stderr
+    assert told.startswith("XX is no country that Risala knows.")
+
+
 def test_a_key_that_no_question_has_is_refused(at):
     (at / "a.toml").write_text('carier = "smpp"\n')
     done = init("--yes", "--file", "a.toml")
@@ -83,7 +113,10 @@ def test_without_a_terminal_it_writes_what_it_always_wrote(at):
     assert init("--force").exit_code == 0
 
 
-@pytest.mark.parametrize("wrong", [("--file", "a"), ("--yes", "--web")])
+@pytest.mark.parametrize(
+    "wrong",
+    [("--file", "a"), ("--yes", "--web"), ("--template", "--country", "KE"), ("--country", "KE")],
+)
 def test_options_that_do_not_go_together(at, wrong):
     assert init(*wrong).exit_code == 2
 

@@ -196,6 +196,11 @@ def test_a_file_that_has_a_price_says_that_customers_pay(path):
     assert "billing" not in write(path, {**ANSWERS, **present}).tree
 
 
+def test_a_file_with_a_carrier_and_no_country_serves_the_usual_one(path):
+    path.write_text('[[carriers]]\nname = "a"\ndriver = "loopback"\n')
+    assert SettingsFile.at(path).present_answers()["country"] == "MR"
+
+
 def test_nobody_who_pays_has_no_price_and_the_currency_of_the_country(path):
     mine = {**ANSWERS, "country": "FR", "payer": "self", "parts_per_day": "150"}
     tree = write(path, {k: v for k, v in mine.items() if k not in ("currency", "price")}).tree

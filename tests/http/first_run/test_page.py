@@ -245,6 +245,27 @@ async def test_what_stands_is_offered():
         assert 'value="30"' in (await reader.get("/first-run/step/money")).text
 
 
+@pytest.mark.parametrize(
+    ("language", "asks"),
+    [("en", "Choose a country."), ("fr", "Choisissez un pays."), ("ar", "اختر بلدا.")],
+)
+async def test_a_country_is_chosen_where_the_machine_names_none(monkeypatch, language, asks):
+    monkeypatch.setenv("TZ", "UTC")
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    async with opened(language) as reader:
+        await reader.get(reader.link)
+        assert (await reader.get("/first-run/step/money")).status_code == 404
+        for reply in (await reader.get("/first-run/step/country"), await reader.answer("country")):
+            select = re.search(r"<select[^>]* required[^>]*>\s*(<option.*?)</option>", reply.text)
+            assert select[1] == f'<option value="" selected>{asks}'
+        assert reply.status_code == 422
+        assert f"<span>{asks}</span>" in reply.text
+        await reader.answer("country", country="KE")
+        assert reader.progress.answers["country"] == "KE"
+        assert '<option value="">' not in (await reader.get("/first-run/step/country")).text
+
+
 async def test_who_sends_for_himself_is_asked_no_price():
     async with opened() as reader:
         await reader.get(reader.link)

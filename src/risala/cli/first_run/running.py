@@ -26,7 +26,7 @@ from risala.config.faults import ConfigError
 from risala.config.secrets import resolve_secrets
 from risala.engine.model.records import payer
 from risala.engine.model.records.people import organizations, users
-from risala.http.first_run.answers import Answers, Wrong
+from risala.http.first_run.answers import Answers, Wrong, country
 from risala.http.first_run.progress import FirstRunEnd, Stage, StageKind, Trials, read_step
 from risala.http.first_run.questions import QUESTIONS, STEPS
 
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 _MARKS: Final = {StageKind.NOW: "…", StageKind.DONE: "✓", StageKind.ODD: "!", StageKind.BAD: "✗"}
 _COLOURS: Final = {StageKind.DONE: "green", StageKind.ODD: "yellow", StageKind.BAD: "red"}
 _ENDED: Final = "Nothing was written."
+_NO_COUNTRY: Final = (
+    "The time zone and the language of this machine name none. Give its two letters:"
+    ' --country KE, or a line country = "KE" in the file of answers.'
+)
 
 
 class FirstRun:
@@ -45,13 +49,20 @@ class FirstRun:
     Args:
         path: the settings' file.
         data: the data directory; None: the settings say it.
+        country: the answer to the first question, as it was typed; None: it is asked.
         tries: also try out the answers.
+
+    Raises:
+        CommandRefused: there is no such folder, or no such country.
     """
 
-    def __init__(self, path: Path, data: Path | None, *, tries: bool, as_json: bool) -> None:
+    def __init__(
+        self, path: Path, data: Path | None, *, country: str | None, tries: bool, as_json: bool
+    ) -> None:
         if not path.parent.is_dir():
             raise CommandRefused(f"There is no folder {path.parent}. Make it first.")
         self._path, self._tries, self._as_json = path, tries, as_json
+        self._given = {} if country is None else {"country": _country(country)}
         self._file = SettingsFile.at(path)
         is_of_unit = path == service.SYSTEM_FILE  # its unit names the data directory
         self._keeps_data = data is not None or (not self._file.text and not is_of_unit)
@@ -72,6 +83,7 @@ class FirstRun:
         """Ask in the terminal."""
         try:
             talk = Conversation(self._trials, self._present_answers(), tries=self._tries)
+            talk.answers |= self._given
             talk.ask()
             if not talk.confirmed(str(self._path)):
                 raise CommandRefused(_ENDED)
@@ -81,7 +93,7 @@ class FirstRun:
 
     def by_file(self, answers: Path | None) -> None:
         """Take the answers of a file."""
-        entered, standing = read_answers(answers), self._present_answers()
+        entered, standing = read_answers(answers) | self._given, self._present_answers()
 
         async def main(finish: Finish, nursery: trio.Nursery) -> FirstRunEnd:
             merged = await checked(entered, standing, self._trials, tries=self._tries)
@@ -96,7 +108,7 @@ class FirstRun:
         standing = self._present_answers()
 
         async def main(finish: Finish, nursery: trio.Nursery) -> FirstRunEnd:
-            return await serve_page(finish, nursery, self._trials, standing, port)
+            return await serve_page(finish, nursery, self._trials, standing, self._given, port)
 
         self._run(main, stays=True)
 
@@ -181,6 +193,13 @@ class FirstRun:
                 click.echo(text)
 
 
+def _country(typed: str) -> str:
+    try:
+        return country(typed, {})
+    except Wrong as wrong:
+        raise CommandRefused(str(wrong)) from None
+
+
 async def _people(service: GatewaySession) -> dict[str, str]:
     answers: dict[str, str] = {}
     operators = (await service.ask(users.LIST, operator=True)).value.users
@@ -243,6 +262,9 @@ async def checked(
         if not step.when(answers):
             continue
         answers, faults = read_step(step, entered, answers, standing)
+        if "country" in faults:  # money and numbers are read by it
+            why = f"country: {faults['country']}"
+            raise CommandRefused(why if entered.get("country") else f"{why} {_NO_COUNTRY}")
         wrong += [f"{name}: {fault}" for name, fault in faults.items()]
         if tries and not faults:
             try:

@@ -23,6 +23,7 @@ from risala.engine.model.records.payer import CUSTOMERS, SELF
 from risala.http.first_run.answers import NO, YES, Answers, rate, yes_or_no
 from risala.http.first_run.questions import MODEM, QUESTIONS, SMPP, STEPS, TRIAL, Question
 from risala.sms.currencies import currency_of
+from risala.sms.numbering.plan import DEFAULT
 
 _DRIVERS: Final = {SMPP: "smpp", MODEM: "modem", TRIAL: "loopback"}
 _MODEM_RATE: Final = 0.2
@@ -109,7 +110,11 @@ class SettingsFile:
         if number is None:
             return self._present("", 0)
         kind = self._kind(number)
-        present = {"carrier": kind, "carrier_name": self._carriers[number].get("name", "")}
+        present = {
+            "country": DEFAULT.home.code,  # as the service reads a file that does not say
+            "carrier": kind,
+            "carrier_name": self._carriers[number].get("name", ""),
+        }
         return present | self._present(kind, number)
 
     def _present(self, kind: str, number: int) -> dict[str, str]:

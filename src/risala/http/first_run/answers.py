@@ -17,7 +17,7 @@ from risala.engine.rules.people.names import UnfitName, name_in_mails
 from risala.http.web.languages import N_
 from risala.sms.address import sender_fault, spelled
 from risala.sms.currencies import decimals_of, has_too_many, usual_price
-from risala.sms.numbering.plan import DEFAULT, NumberingPlan, plan_of
+from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 Answers = Mapping[str, str]
 """The answers until now, by the questions' names."""
@@ -131,8 +131,8 @@ def country(text: str, _: Answers) -> str:
 
 
 def country_here() -> str:
-    """The country of this machine, by its time zone or its language; the usual one where neither
-    names any."""
+    """The country of this machine, by its time zone or its language; empty where neither names
+    one that is known."""
     zones: Mapping[str, str] = get_global("zone_territories")
     named = os.environ.get("TZ", "").lstrip(":")
     zone = named or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
@@ -143,7 +143,7 @@ def country_here() -> str:
     for code in codes:
         with suppress(ValueError):
             return plan_of((code,)).home.code
-    return DEFAULT.home.code
+    return ""
 
 
 def currency(text: str, _: Answers) -> str:
@@ -236,4 +236,4 @@ def phone(text: str, answers: Answers) -> str:
 
 def plan_in(answers: Answers) -> NumberingPlan:
     """The numbers of the country that was answered."""
-    return plan_of((answers.get("country", DEFAULT.home.code),))
+    return plan_of((answers["country"],))

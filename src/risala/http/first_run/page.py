@@ -182,9 +182,10 @@ async def submit(request: FirstRunPageRequest) -> TrioResponse:
 
 
 def _step(request: FirstRunPageRequest) -> FirstRunStep:
-    name = request.here.rpartition("/")[2]
-    step = next((each for each in steps_of(request.progress.answers) if each.name == name), None)
-    if step is None:
+    name, answers = request.here.rpartition("/")[2], request.progress.answers
+    step = next((each for each in steps_of(answers) if each.name == name), None)
+    # The country comes first: money and numbers are read by it.
+    if step is None or (name != "country" and "country" not in answers):
         raise plain(404)
     return step
 
@@ -211,7 +212,10 @@ async def _draw(
         value = "" if each.secret else offered(each, known, progress.standing)
         known.setdefault(each.name, value)  # the next default may follow from it
         is_kept = each.secret and bool(progress.answers.get(each.name))
-        questions.append((each, value, await _choices(request, each), is_kept))
+        choices = await _choices(request, each)
+        if each.name == "country" and not value:  # nobody may take the first one by mistake
+            choices = [("", request.words(each.missing)), *choices]
+        questions.append((each, value, choices, is_kept))
     return request.page(
         "step.html",
         status=422 if faults else 200,

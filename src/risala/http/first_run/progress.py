@@ -14,7 +14,6 @@ from risala.dataclass import dataclass
 from risala.engine.model.cause_sentences import cause_text
 from risala.http.first_run.answers import Answers, Wrong
 from risala.http.first_run.questions import Choices, FirstRunStep, Question, steps_of
-from risala.http.web.languages import N_
 
 _NONE_WORDS: Final = ("none", "no", "-")
 """How people leave an optional answer out."""
@@ -58,7 +57,7 @@ def read_answer(question: Question, text: str, answers: Answers) -> str:
         return answers.get(question.name, "")
     if question.optional:
         return ""
-    raise Wrong(N_("Fill this in."))
+    raise Wrong(question.missing)
 
 
 def read_step(

@@ -48,6 +48,8 @@ class Question:
     optional: bool = False
     secret: bool = False
     """Typed unseen and never shown again; an empty answer leaves the one that stands."""
+    missing: str = N_("Fill this in.")
+    """What is said where an answer lacks that is not optional."""
     choices: Choices = ()
     follows: str = ""
     """Once the answer to this question differs from what stands, so does the default."""
@@ -90,7 +92,8 @@ NAME: Final = Question(
 STEPS: Final = (
     FirstRunStep("country", N_("Country"), N_("Where do most of your messages go?"), (
         Question("country", N_("Country"), "", reads.country,
-            hint=N_("Its two letters, such as FR or SN."), default=lambda _: reads.country_here()),
+            hint=N_("Its two letters, such as FR or SN."), missing=N_("Choose a country."),
+            default=lambda _: reads.country_here()),
     )),
     FirstRunStep("payer", N_("Who pays"),
         N_("Who sends only for himself needs no prices and no balance."), (

@@ -25,6 +25,12 @@ from risala.cli.show import output
     metavar="FILE",
     help="The answers, a line of TOML for each question. For --yes.",
 )
+@click.option(
+    "--country",
+    metavar="CC",
+    help="The country's two letters, such as KE. Default: what stands, else the country of this"
+    " machine's time zone or language. Where these name none, --yes needs it.",
+)
 @click.option("--web", is_flag=True, help="Ask on a page, for a browser on this machine.")
 @click.option(
     "--port",
@@ -49,6 +55,7 @@ def init(
     path: Path,
     yes: bool,
     answers: Path | None,
+    country: str | None,
     web: bool,
     port: int,
     no_try: bool,
@@ -62,12 +69,14 @@ def init(
     Each answer is tried out. Then the service starts, sends an SMS to your own phone, and a link
     signs you in. Run it again to change answers: everything else in the file stays.
 
-    Without a terminal it asks nothing, and writes a file with every setting explained.
+    Without a terminal it asks nothing, and writes a file with every setting explained. Its
+    defaults serve Mauritania until numbers.countries names another country.
 
     \b
     Examples:
       risala init
       risala init --web
+      risala init --country KE
       risala init --yes --file answers.toml /etc/risala/risala.toml
       risala init --template
     """
@@ -75,8 +84,14 @@ def init(
         raise click.UsageError("--file goes with --yes.")
     if yes and web:
         raise click.UsageError("Give --yes or --web, not both.")
+    is_template = template or force or not (yes or web or _is_terminal())
+    if country is not None and is_template:
+        raise click.UsageError(
+            "--country is an answer, and --template asks nothing. Give --yes or --web, or set"
+            " numbers.countries in the file."
+        )
     with refusals(as_json):
-        if template or force or not (yes or web or _is_terminal()):
+        if is_template:
             _write_template(path, force=force)
             if not output.show(as_json, {"path": str(path)}):
                 output.said(f"Wrote {path}. It explains every setting and its default.")
@@ -84,7 +99,9 @@ def init(
         # Imported here: it imports the pages, the drivers and the client.
         from risala.cli.first_run.running import FirstRun
 
-        first_run = FirstRun(path.absolute(), data, tries=not no_try, as_json=as_json)
+        first_run = FirstRun(
+            path.absolute(), data, country=country, tries=not no_try, as_json=as_json
+        )
         if yes:
             first_run.by_file(answers)
         elif web:
