@@ -156,7 +156,7 @@ MAY: dict[str, str] = {
 }
 BY_HAND = re.compile(
     r"\s*(INSERT\s+(OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE(\s+OR\s+\w+)?|DELETE\s+FROM)\s+\"?"
-    r"(organizations|api_keys|senders|inbound_routes|opt_out_policies|audit_log|carrier_notes|meta"
+    r"(organizations|api_keys|senders|inbound_routes|opt_out_policies|audit_log|carrier_notes|carrier_secrets|meta"
     r"|verify_settings|webhook_endpoints|face_credentials|hooks|\{\})",
     re.IGNORECASE,
 )

@@ -34,6 +34,8 @@ __all__ = [
     "NOTE_KEY_CHARACTERS_MAX",
     "NOTE_TEXT_CHARACTERS_MAX",
     "RECEIPTS_SOON_MAX",
+    "SECRETS_MAX",
+    "SECRET_CHARACTERS_MAX",
     "SUBMIT_S_MAX",
     "Accepted",
     "Alphabet",
@@ -77,6 +79,11 @@ NOTE_KEY_CHARACTERS_MAX: Final = 200
 """The longest key of a note."""
 NOTE_TEXT_CHARACTERS_MAX: Final = 4096
 """The longest text of a note."""
+SECRETS_MAX: Final = 1000
+"""The most sealed notes that one carrier may keep (:meth:`DriverContext.remember_secret`): room for
+the tokens of some hundred devices."""
+SECRET_CHARACTERS_MAX: Final = 4096
+"""The longest text of a sealed note: a private key of 4096 bits in PEM is shorter."""
 COMMAND_S: Final = 50.0
 """The longest that a driver's command may take, in seconds; then it is cancelled. The command line
 gives up after a minute, and must get the reason before that."""
@@ -196,8 +203,9 @@ class DriverContext(Protocol):
         """Hand over a received message; returns once it is on disk.
 
         Args:
-            forget: keys of notes to delete in the same transaction, such as the parts that the
-                message was joined from. After a crash, either the notes or the message are there.
+            forget: keys of notes, sealed ones too, to delete in the same transaction, such as the
+                parts that the message was joined from. After a crash, either the notes or the
+                message are there.
 
         Raises:
             NotStoredError: answer the carrier with a temporary error.
@@ -207,7 +215,7 @@ class DriverContext(Protocol):
         """Keep small facts of this carrier; returns once they are on disk.
 
         All of them or none. They outlive a restart and a change of settings, and are in backups.
-        Only the driver reads them. Never a secret.
+        Only the driver reads them. Never a secret: :meth:`remember_secret` is for those.
 
         Args:
             notes: text by key; None deletes a note.
@@ -219,6 +227,33 @@ class DriverContext(Protocol):
 
     def recall(self, prefix: str = "") -> dict[str, str]:
         """The notes whose keys begin with ``prefix``, by key."""
+
+    async def remember_secret(
+        self, secrets: Mapping[str, str | None], *, notes: Mapping[str, str | None] | None = None
+    ) -> None:
+        """Keep secrets of this carrier, such as a device's token; returns once they are on disk.
+
+        All of them or none. They are sealed with the service's sealing key: the database and its
+        backups hold them as no one can read them. They outlive a restart and a change of settings.
+        They go when the settings no longer have the carrier, or give it another driver; a disabled
+        carrier keeps them.
+
+        Args:
+            secrets: text by key; None deletes it. A key is no secret: it stands in the clear, and
+                operators see it where a secret is lost. Other keys than those of notes.
+            notes: notes to write in the same transaction, as :meth:`remember` does.
+
+        Raises:
+            NotStoredError: the disk does not take them, or the carrier has :data:`SECRETS_MAX`.
+            ValueError: a key or a text is too long.
+        """
+
+    def recall_secret(self, prefix: str = "") -> dict[str, str]:
+        """The secrets whose keys begin with ``prefix``, by key.
+
+        One whose sealing key was lost is missing: the driver has to get it again. The link's trace
+        names its key.
+        """
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Report the answer to a submit that already returned :class:`Uncertain`."""

@@ -23,6 +23,8 @@ _NOTE: Final = (
     "`src/risala` instead. -->"
 )
 _ROLE: Final = re.compile(r":(?:class|meth|data|attr|func|mod|exc):`~?\.?([^`]+)`")
+_BETWEEN: Final = re.compile(r", (?![^\[]*\])")
+"""Between two parameters, and not between the parts of a type."""
 _SECTIONS: Final = ("Args:", "Raises:", "Returns:")
 
 
@@ -287,7 +289,7 @@ _FIELD_HEAD: Final = "| Field | Type | Default | Meaning |\n|---|---|---|---|"
 def _signature(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     word = "async def" if isinstance(method, ast.AsyncFunctionDef) else "def"
     returns = "" if method.returns is None else f" -> {ast.unparse(method.returns)}"
-    parameters = [_spaced(one) for one in ast.unparse(method.args).split(", ")]
+    parameters = [_spaced(one) for one in _BETWEEN.split(ast.unparse(method.args))]
     line = f"{word} {method.name}({', '.join(parameters)}){returns}"
     if len(line) <= 100:
         return line

@@ -211,6 +211,8 @@ async def test_a_removed_carrier_ends_what_it_has_begun_and_gets_nothing_new(
         drivers["a"].hold()
         first = await house.send()
         await drivers["a"].wait_submitted(1)
+        await drivers["a"].context.remember_secret({"token": "of a"})
+        await drivers["b"].context.remember_secret({"token": "of b"})
         file.write(carrier("b", priority=1))
         await apply(house)
         assert (await names(house))["a"] == "leaving"
@@ -218,9 +220,12 @@ async def test_a_removed_carrier_ends_what_it_has_begun_and_gets_nothing_new(
         await house.wait_status(second, "sent")
         assert house.gateway.show_message(second)[0].carrier == "b"
         assert not drivers["a"].left.is_set()
+        assert drivers["a"].context.recall_secret() == {"token": "of a"}
         drivers["a"].let_go()
         await house.wait_status(first, "sent")
         await gone(house, "a")
+        assert drivers["a"].context.recall_secret() == {}
+        assert drivers["b"].context.recall_secret() == {"token": "of b"}
         assert drivers["a"].left.is_set()
         assert house.gateway.show_message(first)[0].carrier == "a"
         assert len(drivers["a"].submitted) == 1

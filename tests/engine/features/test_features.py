@@ -38,6 +38,7 @@ CORE = {
         "hook_codes",
         "opt_outs",
         "carrier_notes",
+        "carrier_secrets",
         "carrier_overrides",
         "carrier_marks",
         "carrier_gates",

@@ -28,6 +28,7 @@ from risala.plugins.contract import (
 )
 
 EXPECTED: dict[str, tuple[str, str]] = {}
+TOKEN = "token-of-the-phone"
 
 
 def bad(check: str, sentence: str, **claims: object):
@@ -529,6 +530,21 @@ class TellsNumbers(Sound):
 class TellsItsPassword(Sound):
     async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
         context.health(Health(HealthState.DOWN, f"Binding with {PASSWORD}."))
+        await super().run(context, task_status=task_status)
+
+
+@bad("test_keeps_sealed_notes_to_itself", "remembers sealed stands in a trace too")
+class TracesItsToken(Sound):
+    async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
+        await context.remember_secret({"phone/token": TOKEN})
+        context.trace(f"The phone got {TOKEN}.")
+        await super().run(context, task_status=task_status)
+
+
+@bad("test_keeps_sealed_notes_to_itself", "remembers sealed stands in a plain note too")
+class NotesItsToken(Sound):
+    async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
+        await context.remember_secret({"phone/token": TOKEN}, notes={"phone": f"got {TOKEN}"})
         await super().run(context, task_status=task_status)
 
 

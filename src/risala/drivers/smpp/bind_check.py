@@ -72,6 +72,14 @@ class _CheckContext:
     def recall(self, prefix: str = "") -> dict[str, str]:
         return {}
 
+    async def remember_secret(
+        self, secrets: Mapping[str, str | None], *, notes: Mapping[str, str | None] | None = None
+    ) -> None:
+        raise NotStoredError
+
+    def recall_secret(self, prefix: str = "") -> dict[str, str]:
+        return {}
+
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Nothing is ever submitted."""
 

@@ -26,6 +26,7 @@ from risala.engine.delivery.sorter import Sorter
 from risala.engine.delivery.worker.consequences import declines
 from risala.engine.delivery.worker.parts import WorkerHooks
 from risala.engine.delivery.worker.worker import CarrierWorker
+from risala.engine.journal.carrier_secrets import CarrierSecretRepository, SecretOwner
 from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Conflict, NotFound, Unavailable
@@ -120,6 +121,7 @@ class RegistryParts:
     crew: CarrierRuntime
     recorder: Recorder
     carriers: CarrierRepository
+    secrets: CarrierSecretRepository
     sorter: Sorter
     rearrange: Callable[[Rearrange], Awaitable[object]]
     """Hands the change to the scheduler, and returns when it is done."""
@@ -279,12 +281,18 @@ class CarrierRegistry:
         now_ms = recorder.clock.now_ms()
         self._members |= {*now, *self._parts.carriers.former(now_ms)}
         recorder.groups.regroup(sorted(self._members, key=str))
-        if not self._parts.carriers.differ(now):
-            return
         try:
-            await self._parts.carriers.take_over(now, now_ms)
+            if self._parts.carriers.differ(now):
+                await self._parts.carriers.take_over(now, now_ms)
+            await self._forget_secrets()
         except Unavailable as error:  # the next change or start stores it
             log.warning("carriers.storage", reason=str(error))
+
+    async def _forget_secrets(self) -> None:
+        """Delete the secrets of drivers that are gone. One that still ends may write some more."""
+        ending = [lane.carrier for lane in self._parts.fleet.lanes.values()]
+        present = {SecretOwner(each.name, each.driver) for each in (*self.sections, *ending)}
+        await self._parts.secrets.keep_only(present)
 
     # -- workers that end --------------------------------------------------------------------------
 
@@ -314,6 +322,10 @@ class CarrierRegistry:
             await self._rearrange(lanes, self.sections)
             del self._departures[name]
             under_way.discard(name)
+            try:
+                await self._forget_secrets()
+            except Unavailable as error:  # the next change or start forgets them
+                log.warning("carriers.storage", reason=str(error))
             if heir is not None:
                 await self._parts.crew.start(heir)
         log.info("carrier.gone" if heir is None else "carrier.renewed", carrier=name)

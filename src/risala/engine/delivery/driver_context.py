@@ -14,6 +14,7 @@ from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.worker.calls import checked
 from risala.engine.delivery.worker.discreet import discreet, discreet_receipt
 from risala.engine.delivery.worker.worker import CarrierWorker
+from risala.engine.journal.carrier_secrets import SecretOwner
 from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import Draining, Failed, Unavailable
 from risala.engine.model.ids import IdSource
@@ -65,6 +66,8 @@ class WorkerContext:
         self._ids = ids
         self._plan = plan
         self._unwritten = 0
+        self._lost: set[str] = set()
+        """Keys of secrets that the trace has named as lost."""
         self.traffic = lane.traffic.note
 
     @property
@@ -158,6 +161,28 @@ class WorkerContext:
 
     def recall(self, prefix: str = "") -> dict[str, str]:
         return self._repositories.carriers.recall(self.carrier, prefix)
+
+    async def remember_secret(
+        self, secrets: Mapping[str, str | None], *, notes: Mapping[str, str | None] | None = None
+    ) -> None:
+        now_ms = self._lane.recorder.stamp().now_ms
+        stored = self._repositories.carrier_secrets
+        try:
+            with _not_stored():
+                await stored.remember(self._owner, dict(secrets), dict(notes or {}), now_ms)
+        except TooManyNotes as error:
+            raise NotStoredError("The carrier has too many notes.") from error
+
+    def recall_secret(self, prefix: str = "") -> dict[str, str]:
+        opened, lost = self._repositories.carrier_secrets.recall(self._owner, prefix)
+        for key in set(lost) - self._lost:
+            self.trace(f"The secret {key!r} cannot be opened: its sealing key is not here.")
+        self._lost.update(lost)
+        return opened
+
+    @property
+    def _owner(self) -> SecretOwner:
+        return SecretOwner(self.carrier, self._lane.carrier.driver)
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Use an answer that came after its submit was given up as uncertain."""

@@ -12,6 +12,7 @@ from risala.engine.journal.accounts.keys import KeyRepository
 from risala.engine.journal.accounts.memberships import MembershipRepository
 from risala.engine.journal.accounts.senders import SenderRepository
 from risala.engine.journal.audit.trail import AuditRepository
+from risala.engine.journal.carrier_secrets import CarrierSecretRepository
 from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.inbound.inbound import InboundRepository
 from risala.engine.journal.messages.held import ReceiptRepository
@@ -45,6 +46,7 @@ class Repositories:
     senders: SenderRepository
     audit: AuditRepository
     carriers: CarrierRepository
+    carrier_secrets: CarrierSecretRepository
     figures: FiguresRepository
     inbound: InboundRepository
     ledger: LedgerRepository
@@ -74,6 +76,7 @@ class Repositories:
             senders=SenderRepository(store),
             audit=AuditRepository(store),
             carriers=CarrierRepository(store),
+            carrier_secrets=CarrierSecretRepository(store),
             figures=FiguresRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),

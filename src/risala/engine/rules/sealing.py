@@ -50,6 +50,8 @@ class SecretPurpose(StrEnum):
     """What an authenticator application has too."""
     CLIENT_SECRET = "client secret"  # noqa: S105
     """By what an organization's identity provider knows this service."""
+    CARRIER_SECRET = "carrier secret"  # noqa: S105
+    """What a carrier's driver keeps, such as a device's token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,7 @@ def build_registry(
         crew=crew,
         recorder=sending.recorder,
         carriers=stored,
+        secrets=core.repositories.carrier_secrets,
         sorter=sending.sorter,
         rearrange=scheduler.ask,
     )

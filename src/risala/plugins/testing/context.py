@@ -39,6 +39,8 @@ class RecordingContext:
         """Lines of traffic; True: sent."""
         self.notes: dict[str, str] = {}
         """What the driver remembers; hand it to the next context to play a restart."""
+        self.secrets: dict[str, str] = {}
+        """What it remembers sealed; hand it on likewise."""
         self.refusals = 0
         self.note_refusals = 0
         self.refused = 0
@@ -79,25 +81,36 @@ class RecordingContext:
         await self._store()
         self._refuse()
         self.inbounds.append(message)
+        for key in keys:
+            self.secrets.pop(key, None)
         self._write(dict.fromkeys(keys))
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
-        written = dict(notes)
+        await self._remember(dict(notes), {})
+
+    def recall(self, prefix: str = "") -> dict[str, str]:
+        return _under(prefix, self.notes)
+
+    async def remember_secret(
+        self, secrets: Mapping[str, str | None], *, notes: Mapping[str, str | None] | None = None
+    ) -> None:
+        await self._remember(dict(notes or {}), dict(secrets))
+
+    def recall_secret(self, prefix: str = "") -> dict[str, str]:
+        return _under(prefix, self.secrets)
+
+    async def _remember(
+        self, notes: Mapping[str, str | None], secrets: Mapping[str, str | None]
+    ) -> None:
         await self._store()
         if self.note_refusals:
             self.note_refusals -= 1
             raise NotStoredError
-        self._write(written)
-
-    def recall(self, prefix: str = "") -> dict[str, str]:
-        return {key: self.notes[key] for key in sorted(self.notes) if key.startswith(prefix)}
+        _put(self.secrets, secrets)
+        self._write(notes)
 
     def _write(self, notes: Mapping[str, str | None]) -> None:
-        for key, text in notes.items():
-            if text is None:
-                self.notes.pop(key, None)
-            else:
-                self.notes[key] = text
+        _put(self.notes, notes)
         self._change()
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
@@ -156,3 +169,15 @@ class RecordingContext:
     def _change(self) -> None:
         changed, self._changed = self._changed, trio.Event()
         changed.set()
+
+
+def _under(prefix: str, kept: Mapping[str, str]) -> dict[str, str]:
+    return {key: kept[key] for key in sorted(kept) if key.startswith(prefix)}
+
+
+def _put(kept: dict[str, str], written: Mapping[str, str | None]) -> None:
+    for key, text in written.items():
+        if text is None:
+            kept.pop(key, None)
+        else:
+            kept[key] = text

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal import carriers
+from risala.engine.journal import carrier_secrets
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.store.named import Rows, text_or_none
 from risala.engine.journal.store.pages import Walk, page_by_time, page_of_walks
@@ -294,12 +294,12 @@ class InboundRepository:
         Args:
             ways: those in which its recipient may be written.
             accounts: gives the carriers of one account.
-            forget: the driver's notes to delete in the same transaction.
+            forget: the driver's notes, sealed ones too, to delete in the same transaction.
         """
 
         def unit(conn: sqlite3.Connection) -> None:
             receive(conn, message_id, carrier, message, ways, stamp, accounts)
-            carriers.forget_notes(conn, carrier, forget)
+            carrier_secrets.forget(conn, carrier, forget)
 
         await self._store.commit(unit)
 

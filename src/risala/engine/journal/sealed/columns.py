@@ -94,6 +94,12 @@ _COLUMNS: Final = (
         "risala webhook update {} --header 'NAME: VALUE'",
         by_name=True,
     ),
+    SealedColumn(
+        "carrier_secrets",
+        "secret",
+        SecretPurpose.CARRIER_SECRET,
+        "risala carriers show, of the carrier whose driver gets it again ({})",
+    ),
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from risala.plugins.contract import (
     NOTE_KEY_CHARACTERS_MAX,
     NOTE_TEXT_CHARACTERS_MAX,
+    SECRET_CHARACTERS_MAX,
     Health,
     HealthState,
     Inbound,
@@ -39,6 +40,10 @@ class CheckedContext(RecordingContext):
         """``run`` has ended: the driver may not report any more."""
         self.after_end: list[str] = []
         """Calls of the context after the end."""
+        self.noted: set[str] = set()
+        """What stood in the clear: texts of notes, and keys of sealed ones."""
+        self.sealed: set[str] = set()
+        """Texts of sealed notes, ever."""
         self.refuses_each = False
         """Refuse each receipt and inbound message once."""
         self.refused_once: set[str] = set()
@@ -81,12 +86,27 @@ class CheckedContext(RecordingContext):
             raise NotStoredError
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
-        for key, text in notes.items():
-            if len(key) > NOTE_KEY_CHARACTERS_MAX or len(text or "") > NOTE_TEXT_CHARACTERS_MAX:
-                self._is_wrong("remember", "a key or a text is too long")
-                raise ValueError("a key or a text is too long")
-        self._is_wrong("remember", None)
+        self._refuse_long("remember", notes, NOTE_TEXT_CHARACTERS_MAX)
+        self.noted.update(text for text in notes.values() if text)
         await super().remember(notes)
+
+    async def remember_secret(
+        self, secrets: Mapping[str, str | None], *, notes: Mapping[str, str | None] | None = None
+    ) -> None:
+        self._refuse_long("remember_secret", secrets, SECRET_CHARACTERS_MAX)
+        self._refuse_long("remember_secret", notes or {}, NOTE_TEXT_CHARACTERS_MAX)
+        self.noted.update(text for text in (notes or {}).values() if text)
+        self.noted.update(secrets)
+        self.sealed.update(text for text in secrets.values() if text)
+        await super().remember_secret(secrets, notes=notes)
+
+    def _refuse_long(self, call: str, notes: Mapping[str, str | None], characters: int) -> None:
+        for key, text in notes.items():
+            if not 0 < len(key) <= NOTE_KEY_CHARACTERS_MAX or len(text or "") > characters:
+                fault = "a key is empty, or a key or a text is too long"
+                self._is_wrong(call, fault)
+                raise ValueError(fault)
+        self._is_wrong(call, None)
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         fits = isinstance(segment, Segment)

@@ -23,6 +23,8 @@ from risala.plugins.testing.drivers.stage import OVERDUE_S, DriverStage
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.sms.numbering.plan import EXAMPLE
 
+SECRET_CHARACTERS_MIN: Final = 8
+"""A shorter sealed note is not looked for: other words may contain it by chance."""
 _TEXT: Final = "Votre code est 604718"
 _CODE: Final = "604718"
 
@@ -67,6 +69,30 @@ class DriverMannerChecks(DriverArrivalChecks):
                 if any(secret in text for secret in self.secrets):
                     raise PluginFaultError(
                         name, f"A secret of the settings stands in {where}, for all to read."
+                    )
+
+    @check("driver-contract.md#drivercontextremember_secret")
+    async def test_keeps_sealed_notes_to_itself(self) -> None:
+        """What the driver remembers sealed stands in none of its reports and in no plain note."""
+        name = "test_keeps_sealed_notes_to_itself"
+        async with self.running(name) as stage:
+            outcome = await stage.submit(segment())
+            await trio.sleep(self.quiet_s)
+            context = stage.context
+            secrets = [each for each in context.sealed if len(each) >= SECRET_CHARACTERS_MIN]
+            if not secrets:
+                raise NotApplicable("the driver remembers nothing sealed")
+            notes = (("a plain note", each) for each in context.noted)
+            for where, text in (
+                *_all_reports(stage, outcome),
+                *notes,
+                ("its account", stage.capabilities.account),
+            ):
+                if any(secret in text for secret in secrets):
+                    raise PluginFaultError(
+                        name,
+                        f"A secret that the driver remembers sealed stands in {where} too. "
+                        "Everybody who reads the database or a log has it then.",
                     )
 
     @check("driver-contract.md#commandable")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from risala.dataclass import dataclass
 from risala.engine.features.payments.stored import payments, reading, texts
-from risala.engine.journal import carriers
+from risala.engine.journal import carrier_secrets
 from risala.engine.journal.accounts import references
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.sms.message import Inbound
@@ -84,7 +84,7 @@ class BankTextRepository:
 
         def unit(conn: sqlite3.Connection) -> None:
             texts.store(conn, text_id, carrier, message)
-            carriers.forget_notes(conn, carrier, forget)
+            carrier_secrets.forget(conn, carrier, forget)
 
         await self._store.commit(unit)
 

@@ -97,3 +97,17 @@ CREATE TABLE carrier_addresses (
   former_until INTEGER
 ) STRICT, WITHOUT ROWID;
 """
+
+SECRETS: Final = """
+-- Secrets that drivers keep, such as tokens of devices: sealed. Nothing here is read by the engine.
+CREATE TABLE carrier_secrets (
+  -- Carrier, driver and key, with spaces between: what the seal is bound to.
+  id TEXT PRIMARY KEY,
+  carrier TEXT NOT NULL,
+  driver TEXT NOT NULL,
+  key TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (carrier, driver, key)
+) STRICT, WITHOUT ROWID;
+"""

@@ -22,7 +22,7 @@ from risala.engine.journal.store.schema.accounts import (
     KEY_REMINDERS,
 )
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
-from risala.engine.journal.store.schema.carriers import ADDRESSES, CARRIERS
+from risala.engine.journal.store.schema.carriers import ADDRESSES, CARRIERS, SECRETS
 from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.hooks import HOOKS
 from risala.engine.journal.store.schema.inbound import INBOUND, LABELS, SENT_TIMES
@@ -168,6 +168,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_missing_ends": (ENDS,),
     "v1.1_labels": (LABELS,),
     "v1.1_carrier_addresses": (ADDRESSES,),
+    "v1.1_carrier_secrets": (SECRETS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""
