@@ -83,6 +83,7 @@ _SMS: Final[Mapping[str, str]] = {
         address.py: sender_fault spelled fold_sender
         cause.py: cause_of
         currencies.py: decimals_of count_in counting_in has_too_many currency_of usual_price
+        currencies.py: example_amount
         unseen.py: name_of
         typed.py: western
         message.py: submit_reference

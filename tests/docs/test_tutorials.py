@@ -29,7 +29,7 @@ def test_first_message(play, clean):
     page.type("console", "message show")
     page.type("sh", "مرحبا")
     until(lambda: sum("  delivered" in line for line in demo.lines) == 2, "both are delivered")
-    assert {"segments 3 (ucs2)", "price 0.15 KES"} <= {
+    assert {"segments 3 (ucs2)", "price 3.00 KES"} <= {
         re.sub(" +", " ", line) for line in page.shell.run(page.here("risala message show sms_…"))
     }
     first, second = page.type("sh", "order-1001"), page.type("sh", "order-1001")

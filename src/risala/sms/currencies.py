@@ -14,6 +14,8 @@ from typing import Final
 
 DEFAULT_CURRENCY: Final = "MRU"
 """``service.currency``, unless it is set."""
+_USUAL_PRICES: Final = {DEFAULT_CURRENCY: "0.50"}
+"""What ``pricing.per_segment`` is unless it is set; nobody said what a part costs elsewhere."""
 USUAL: Final = 2
 """The decimals of most currencies."""
 _EXCEPTIONS: Final = {
@@ -86,6 +88,11 @@ def currency_of(country_code: str) -> str:
 
 
 def usual_price(currency: str) -> str:
-    """An amount in a currency that may be the price of a part."""
-    usual = "0.50" if currency == DEFAULT_CURRENCY else "0.05"
-    return {0: "25", 2: usual}.get(decimals_of(currency), "0.050")
+    """What a part usually costs in a currency; empty: nobody told, and nothing is proposed."""
+    return _USUAL_PRICES.get(currency, "")
+
+
+def example_amount(currency: str) -> str:
+    """How an amount of a currency is written, for sentences and demos; it is nobody's price."""
+    places = decimals_of(currency)
+    return usual_price(currency) or (f"1.{'0' * places}" if places else "25")

@@ -73,13 +73,15 @@ def test_each_answer_is_shown_before_it_is_written(trials):
     assert ports == ["2775", "2525"]
 
 
-def test_another_country_has_another_currency_and_price(trials):
-    answers, _ = talk(
+def test_another_country_has_another_currency_and_proposes_no_price(trials):
+    answers, told = talk(
         trials,
         "sn",
         "",
         "",
         "",
+        "much",
+        "15",
         "3",
         "",
         "",
@@ -89,7 +91,10 @@ def test_another_country_has_another_currency_and_price(trials):
         "77 123 45 67",
         standing={"country": "MR", "currency": "MRU", "price": "0.50"},
     )
-    assert (answers["currency"], answers["price"]) == ("XOF", "25")
+    assert (answers["currency"], answers["price"]) == ("XOF", "15")
+    assert told.count("Price of a part: ") == 3, "nobody knows what a part costs there"
+    assert "Fill this in." in told
+    assert "Write an amount in digits, such as 25." in told
     assert answers["phone"] == "+221771234567"
 
 
@@ -122,7 +127,7 @@ def test_back_returns_across_steps(trials):
         trials,
         *("", "", "EUR", "back", "back", "back", "SN", "", ""),
         *("back", "back", "back", "", "", "XAF"),
-        "",
+        "15",
         "3",
         *LAST[:3],
         "back",

@@ -180,6 +180,18 @@ async def test_a_wrong_answer_is_shown_in_the_readers_language():
         assert "Étape" in (await reader.get("/first-run/step/money")).text
 
 
+@pytest.mark.parametrize(("country", "currency"), [("KE", "KES"), ("SN", "XOF"), ("TN", "TND")])
+async def test_no_price_is_proposed_where_nobody_knows_one(country, currency):
+    async with opened() as reader:
+        await reader.get(reader.link)
+        await reader.answer("country", country=country)
+        await reader.answer("payer", payer="customers")
+        page = (await reader.get("/first-run/step/money")).text
+        assert re.findall('value="([^"]*)" class="input"', page) == [currency, ""]
+        reply = await reader.answer("money", currency=currency, price="")
+        assert (reply.status_code, "Fill this in." in reply.text) == (422, True)
+
+
 async def test_what_the_carrier_says_may_be_kept_all_the_same():
     async with opened() as reader:
         await reader.get(reader.link)

@@ -16,7 +16,7 @@ from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.rules.people.names import UnfitName, name_in_mails
 from risala.http.web.languages import N_
 from risala.sms.address import sender_fault, spelled
-from risala.sms.currencies import decimals_of, has_too_many, usual_price
+from risala.sms.currencies import decimals_of, example_amount, has_too_many
 from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 Answers = Mapping[str, str]
@@ -156,13 +156,15 @@ def currency(text: str, _: Answers) -> str:
 def price(text: str, answers: Answers) -> str:
     money, plain = answers.get("currency", ""), text.replace(",", ".").strip()
     if _AMOUNT.fullmatch(plain) is None:
-        raise Wrong(N_("Write an amount in digits, such as {amount}."), amount=usual_price(money))
+        raise Wrong(
+            N_("Write an amount in digits, such as {amount}."), amount=example_amount(money)
+        )
     if has_too_many(plain.partition(".")[2], decimals_of(money)):
         raise Wrong(
             N_("{currency} has {places} decimals. Write an amount such as {amount}."),
             currency=money,
             places=decimals_of(money),
-            amount=usual_price(money),
+            amount=example_amount(money),
         )
     return plain
 

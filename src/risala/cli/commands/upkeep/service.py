@@ -11,15 +11,15 @@ import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, progress
-from risala.sms.currencies import currency_of, usual_price
+from risala.sms.currencies import currency_of, example_amount
 
 DATABASE: Final = "risala.db"
 
 
 def _at_home_in(code: str) -> dict[str, Any]:
-    """The settings of a demo that is at home in a country: its numbers, its currency, a price."""
+    """The settings of a demo that is at home in a country: its numbers, its money."""
     currency = currency_of(code)
-    price = usual_price(currency)
+    price = example_amount(currency)
     return {
         "numbers__countries": [code],
         "service__currency": currency,
