@@ -12,10 +12,13 @@ from risala.sms.numbering.plan import plan_of
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_the_terminal_says_how_to_begin_one_elsewhere(tmp_path, is_terminal):
+def test_the_terminal_says_where_the_phones_are_and_how_to_begin_elsewhere(tmp_path, is_terminal):
     told = io.StringIO()
     console = Console(file=told, force_terminal=is_terminal, width=200, color_system=None)
     plan = plan_of(("MR",))
-    greet(console, "http://localhost", {"secret_key": "sk"}, tmp_path / "demo.json", plan)
+    accounts = {"secret_key": "sk"}
+    greet(console, "http://a", "http://b", accounts, tmp_path / "demo.json", plan)
     assert "money are those of Mauritania." in told.getvalue()
     assert "Elsewhere: risala serve --demo --country SN" in told.getvalue()
+    phones = "See the phones as operator@demo.example: http://b/operator/plugins/phones"
+    assert told.getvalue().count(phones) == 1, "the console may have an address of its own"

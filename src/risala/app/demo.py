@@ -248,31 +248,31 @@ def curl_line(base_url: str, secret_key: str, to: str) -> str:
 def greet(
     console: Console,
     base_url: str,
+    console_url: str,
     accounts: dict[str, str],
     demo_file: Path,
     plan: NumberingPlan,
 ) -> None:
     """Print all addresses and the commands to paste."""
     line = curl_line(base_url, accounts["secret_key"], plan.example)
-    phones = f"Answer as a phone: risala demo text {plan.example} STOP --data {demo_file.parent}"
-    home = f"Numbers and money are those of {plan.names}. Elsewhere: {demo_elsewhere(plan)}"
+    head = f"Dashboard: {base_url}/app"
+    rest = (
+        _SIGN_IN,
+        f"Risala is running at {base_url}",
+        f"Keys and addresses: {demo_file}",
+        f"Numbers and money are those of {plan.names}. Elsewhere: {demo_elsewhere(plan)}",
+        f"Answer as a phone: risala demo text {plan.example} STOP --data {demo_file.parent}",
+        f"See the phones as {OPERATOR}: {phones_url(console_url)}",
+        "Paste this into another terminal:",
+    )
     if console.is_terminal:
-        intro = Text(f"Dashboard: {base_url}/app", style="bold green")
-        intro.append(f"\n{_SIGN_IN}", style="not bold default")
-        intro.append(f"\nRisala is running at {base_url}", style="not bold default")
-        intro.append(f"\nKeys and addresses: {demo_file}", style="not bold default")
-        intro.append(f"\n{home}", style="not bold default")
-        intro.append(f"\n{phones}", style="not bold default")
-        intro.append("\nPaste this into another terminal:", style="not bold default")
+        intro = Text(head, style="bold green")
+        for each in rest:
+            intro.append(f"\n{each}", style="not bold default")
         console.print(Panel(intro, expand=False, border_style="green"))
     else:
-        console.print(f"Dashboard: {base_url}/app", soft_wrap=True)
-        console.print(_SIGN_IN, soft_wrap=True)
-        console.print(f"Risala is running at {base_url}", soft_wrap=True)
-        console.print(f"Keys and addresses: {demo_file}", soft_wrap=True)
-        console.print(home, soft_wrap=True)
-        console.print(phones, soft_wrap=True)
-        console.print("Paste this into another terminal:", soft_wrap=True)
+        for each in (head, *rest):
+            console.print(each, soft_wrap=True)
     # On a separate line without line breaks, so that it can be selected and pasted.
     console.print(Text(line), soft_wrap=True)
     console.print(Text("Stop with Ctrl-C. The life of each message follows.", style="dim"))
@@ -340,7 +340,7 @@ class Demo:
         outbox.touch(mode=0o600)
         write_demo_file(demo_file, accounts, url, console_url, self._inbox.path, outbox)
         self._is_set_up = True
-        greet(self._console, url, accounts, demo_file, self._plan)
+        greet(self._console, url, console_url, accounts, demo_file, self._plan)
         await nursery.start(print_life, self._console, engine.gateway.watch())
 
 

@@ -146,6 +146,13 @@ def test_the_page_shows_the_phone_and_it_answers_there(demo, facts, browser):
     assert "This is no mobile number of Mauritania." in refused.text
 
 
+def test_the_greeting_leads_to_the_page(demo, facts, browser):
+    said = f"See the phones as {facts['operator_email']}: "
+    address = demo.process.wait_line(lambda line: line.startswith(said)).removeprefix(said)
+    assert address == facts["phones_url"]
+    assert browser.get(address).status_code == 200
+
+
 def test_only_an_operator_with_a_form_of_the_page_writes(demo, browser):
     form = {"action": "text", "phone": PHONE, "to": "1234", "text": "Forged"}
     assert browser.post("/operator/plugins/phones", data=form).status_code >= 400
