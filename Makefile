@@ -188,6 +188,7 @@ client: $(VENV)/.stamp-dev ## write the client for threads and the page of both;
 generated: client ## write each generated file again, except the locks
 	$(BIN)/python -m risala.config.document docs/reference/configuration.md
 	$(BIN)/python -m risala.plugins.document docs/reference
+	$(BIN)/python -m risala.drivers.http.document docs/reference/http-driver.md
 	$(BIN)/python -m risala.engine.gateway.document docs/reference/operations.md
 	PYTHONPATH=. $(BIN)/python -m proofs.authorization
 	@$(BIN)/python -m risala.http.web.collect

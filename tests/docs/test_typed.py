@@ -96,6 +96,7 @@ GUIDES = [
         OPEN,
         words={"https://shop.example/": "http://127.0.0.1:9000/"},
     ),
+    Guide("docs/how-to/send-through-an-http-aggregator.md", settings=LOOPBACK, serves=True),
     Guide("docs/how-to/run-the-console.md"),
     Guide("docs/how-to/take-payments.md", (SHOP,)),
     Guide(

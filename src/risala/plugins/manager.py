@@ -64,6 +64,7 @@ from risala.plugins.version import CONTRACT, Made, made_for
 BUILTINS: Final = (
     "risala.drivers.smpp.plugin",
     "risala.drivers.modem.plugin",
+    "risala.drivers.http.plugin",
     "risala.drivers.loopback",
     "risala.drivers.testmode",
     "risala.drivers.mail.plugin",

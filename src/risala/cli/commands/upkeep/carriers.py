@@ -35,7 +35,10 @@ carrier_name = click.argument("carrier", metavar="NAME")
 
 @click.group(
     cls=LazyGroup,
-    commands=LazyCommands({}, partial(of_features, "carriers")),
+    commands=LazyCommands(
+        {"presets": "risala.cli.commands.upkeep.carrier_presets:presets"},
+        partial(of_features, "carriers"),
+    ),
     invoke_without_command=True,
 )
 @click.pass_context

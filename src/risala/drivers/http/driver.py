@@ -1,0 +1,223 @@
+"""The driver: the life of one account at an HTTP API, and what it answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import trio
+
+from risala.drivers.http.account import HttpAccount
+from risala.drivers.http.answering import CallbackReader
+from risala.drivers.http.authorizing import AuthFailed
+from risala.drivers.http.calling import CallFailed
+from risala.drivers.http.hearing import cursor_in, receipts_in, texts_in
+from risala.drivers.http.settings import HttpSettings
+from risala.drivers.http.shape import HeardShape, Shape
+from risala.drivers.http.sources import CarrierContent
+from risala.drivers.http.templates import holes_of
+from risala.plugins.answering import CarrierAnswer, CarrierRequest, RequestRefusedError
+from risala.plugins.contract import (
+    Capabilities,
+    DriverContext,
+    Health,
+    HealthState,
+    NotStoredError,
+    Outcome,
+    Receipt,
+    Segment,
+    Uncertain,
+    Unsent,
+)
+
+LEAVE_S: Final = 2.0
+"""How long a stop waits for connections to close."""
+AGAIN_S: Final = 1.0
+"""Wait before a list that could not be stored is asked for again, at first; then twice as long."""
+_VALIDITY: Final = {"validity_s", "validity_min", "expires"}
+
+
+def capabilities_of(carrier: str, settings: HttpSettings) -> Capabilities:
+    """What an account can do, by its preset and settings."""
+    shape = settings.shape
+    holes = holes_of(shape.send.fields) | holes_of({**shape.send.headers})
+    return Capabilities(
+        alphanumeric_sender=bool({"from", "from_digits"} & holes),
+        receipts=shape.receipt is not None,
+        inbound=shape.inbound is not None,
+        query=bool(shape.query.path) and shape.receipt is not None,
+        validity=bool(_VALIDITY & holes),
+        window_max=settings.window_max,
+        submit_s=settings.submit_s,
+        account=_account_of(settings),
+        takes_whole=True,
+        secret_address=shape.proof.kind == "address",
+    )
+
+
+def _account_of(settings: HttpSettings) -> str:
+    """Address and user; empty where there is no user, as a token must not be shown."""
+    return f"{settings.shape.url} {settings.user}" if settings.user else ""
+
+
+class HttpDriver:
+    """One account at an HTTP API."""
+
+    def __init__(
+        self, carrier: str, settings: HttpSettings, now_s: Callable[[], float] = time.time
+    ) -> None:
+        self._carrier, self._settings, self._now_s = carrier, settings, now_s
+        self.capabilities = capabilities_of(carrier, settings)
+        self._account: HttpAccount | None = None
+        self._context: DriverContext | None = None
+        self._reader = CallbackReader(settings)
+        self._look_now = trio.Event()
+
+    @property
+    def _shape(self) -> Shape:
+        return self._settings.shape
+
+    async def run(
+        self,
+        context: DriverContext,
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Look after the account, for life."""
+        task_status.started()
+        try:
+            # In a thread: all certificates are read first, and the loop would wait.
+            account = await trio.to_thread.run_sync(
+                HttpAccount, self._carrier, self._settings, self._now_s
+            )
+        except OSError as error:
+            text = f"`tls_ca_file` cannot be used: {error.strerror or 'it has no certificate'}."
+            context.health(Health(HealthState.SICK, text))
+            await trio.sleep_forever()
+        self._context = context
+        try:
+            async with trio.open_nursery() as nursery:
+                for heard in self._polled():
+                    nursery.start_soon(self._poll, account, context, heard)
+                self._account = account
+                await self._watch(account, context)
+        finally:
+            self._account = self._context = None
+            with trio.move_on_after(LEAVE_S, shield=True):
+                await account.aclose()
+
+    async def _watch(self, account: HttpAccount, context: DriverContext) -> None:
+        """Look whether the carrier is there, for life; sooner where a submit found it is not."""
+        reported: Health | None = None
+        while True:
+            self._look_now = trio.Event()
+            health = self._with_attention(await account.health())
+            if health != reported:
+                context.health(health)
+                reported = health
+            with trio.move_on_after(self._settings.look_s):
+                await self._look_now.wait()
+                reported = None
+
+    def _with_attention(self, health: Health) -> Health:
+        """Health with a word about receipts that cannot come."""
+        receipt = self._shape.receipt
+        asked_with_each = "callback" in holes_of(self._shape.send.fields)
+        is_told = bool(self._settings.secret_address.get_secret_value())
+        if receipt is None or receipt.poll.path or not asked_with_each or is_told:
+            return health
+        attention = (
+            "Receipts do not come: set `secret_address` to what `risala carriers rotate "
+            f"{self._carrier}` prints."
+        )
+        details = {**health.details, "attention": attention}
+        return Health(health.state, health.text, details, receipts=False)
+
+    async def submit(self, segment: Segment) -> Outcome:
+        """Send one message, and judge the answer."""
+        account = self._account
+        if account is None:
+            return Unsent("NOT_RUNNING", "The carrier's driver is not running yet.")
+        outcome: Outcome = Uncertain("TIMEOUT")
+        with trio.move_on_after(self._settings.submit_s):
+            outcome = await account.send(segment)
+        if isinstance(outcome, Unsent) or account.is_refused:
+            self._look_now.set()
+        return outcome
+
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
+        """Ask what became of a message, if the API can be asked."""
+        account = self._account
+        receipt: Receipt | None = None
+        if account is not None and self.capabilities.query:
+            with trio.move_on_after(self._settings.submit_s):
+                receipt = await account.query(carrier_id)
+        return receipt
+
+    async def answer(self, request: CarrierRequest) -> CarrierAnswer:
+        """Take a receipt or a text that the carrier brings."""
+        context = self._context
+        if context is None:
+            raise RequestRefusedError(503, "The carrier's driver is not running yet.")
+        heard, content = await self._reader.read(request, self._now_s())
+        if heard is None or content is None:
+            return CarrierAnswer(status=404, content_type="text/plain")
+        if not await self._take(context, heard, content, request.received_at_ms):
+            context.trace("A call told nothing that we know.")
+        return CarrierAnswer(heard.body.encode(), heard.status, heard.content_type)
+
+    async def _take(
+        self,
+        context: DriverContext,
+        heard: HeardShape,
+        content: CarrierContent,
+        received_at_ms: int,
+    ) -> int:
+        """Keep what was told; how much that was. What comes twice is handed over twice: the engine
+        knows a receipt by its id, and a text by the carrier's identity.
+
+        Raises:
+            NotStoredError: some of it could not be kept.
+        """
+        count = 0
+        shape = self._shape
+        if heard is shape.receipt:
+            for receipt in receipts_in(shape.receipt, content, self._hide):
+                await context.receipt(receipt)
+                count += 1
+        elif heard is shape.inbound:
+            for text in texts_in(shape.inbound, content, received_at_ms):
+                await context.inbound(text)
+                count += 1
+        return count
+
+    def _hide(self, text: str) -> str:
+        for secret in self._settings.secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def _polled(self) -> Iterator[HeardShape]:
+        for heard in (self._shape.receipt, self._shape.inbound):
+            if heard is not None and heard.poll.path:
+                yield heard
+
+    async def _poll(self, account: HttpAccount, context: DriverContext, heard: HeardShape) -> None:
+        """Ask for receipts or texts, at their pace, for life."""
+        key = f"cursor {heard.path}"
+        failed_s = AGAIN_S
+        while True:
+            cursor = context.recall(key).get(key, "")
+            try:
+                content = await account.listed(heard.poll, cursor)
+                await self._take(context, heard, content, time.time_ns() // 1_000_000)
+                reached = cursor_in(heard, heard.poll.cursor, content)
+                if reached and reached != cursor:
+                    await context.remember({key: reached})
+                failed_s = AGAIN_S
+            except (CallFailed, AuthFailed, NotStoredError) as error:
+                context.trace(f"A list could not be read: {type(error).__name__}.")
+                await trio.sleep(min(failed_s, heard.poll.every_s))
+                failed_s *= 2
+                continue
+            await trio.sleep(heard.poll.every_s)

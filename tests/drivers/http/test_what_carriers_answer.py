@@ -1,0 +1,437 @@
+"""What carriers answer, and what they bring by themselves: each a row, with what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+import trio
+import trio.testing
+from tests.drivers.http.aggregator_line import (
+    SECRET,
+    CalledListener,
+    aggregator_and_driver,
+    running,
+)
+
+from patience import HANG_S
+from risala.drivers.http.driver import HttpDriver
+from risala.drivers.http.settings import HttpSettings
+from risala.drivers.smpp.server_tls import server_context
+from risala.lab.aggregators.stand_in import PlannedAnswer
+from risala.lab.aggregators.table import PASSWORD, USER
+from risala.plugins.contract import (
+    Accepted,
+    Alphabet,
+    Cause,
+    HealthState,
+    Outcome,
+    Receipt,
+    ReceiptState,
+    Refused,
+    Scope,
+    Throttled,
+    Uncertain,
+    Unsent,
+)
+from risala.plugins.testing.conformance import segment
+from risala.plugins.testing.context import RecordingContext
+
+TLS = Path(__file__).parents[1] / "smpp/tls"
+HTML = b"<html><body>Sign in</body></html>"
+
+
+def africas(code: int, message_id: str = "ATXid_1", **more: object) -> bytes:
+    recipient = {"statusCode": code, "messageId": message_id, **more}
+    return json.dumps({"SMSMessageData": {"Message": "Sent", "Recipients": [recipient]}}).encode()
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    status: int
+    body: bytes
+    outcome: Outcome
+    preset: str = "africastalking"
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+REDIRECT = "The carrier answered with a redirect, which is not followed: check `url`."
+NOT_JSON = "The carrier's answer is not JSON: another program, such as a proxy, may have given it."
+NOWHERE = "The carrier has nothing at this address: check `url` and `send.path`."
+ANSWERS = [
+    Row(
+        "a yes with its parts and price",
+        201,
+        africas(101, messageParts=2, cost="MRU 2.4000"),
+        Accepted("ATXid_1", "201 101 parts=2 cost=MRU 2.4000"),
+    ),
+    Row("HTML of a proxy", 200, HTML, Uncertain("200 HTML", NOT_JSON)),
+    Row("no body at all", 200, b"", Uncertain("200", NOT_JSON)),
+    Row("HTML with a refusal", 403, HTML, Refused(Scope.CARRIER, "403", cause=Cause.NOT_ALLOWED)),
+    Row(
+        "a yes with an error inside",
+        201,
+        africas(403, "None"),
+        Refused(Scope.FINAL, "201 403", cause=Cause.RECIPIENT_REFUSED),
+    ),
+    Row(
+        "a yes with an error inside, and no recipient",
+        201,
+        b'{"SMSMessageData": {"Message": "InvalidSenderId", "Recipients": []}}',
+        Refused(Scope.CARRIER, "201 InvalidSenderId", cause=Cause.SENDER_REFUSED),
+    ),
+    Row(
+        "a yes with an error inside that the preset does not name",
+        200,
+        b'{"SMSMessageData": {"Message": "QuotaOfTheMoon", "Recipients": []}}',
+        Refused(Scope.CARRIER, "200 QuotaOfTheMoon"),
+    ),
+    Row(
+        "an id with a word that nobody knows",
+        201,
+        africas(199),
+        Uncertain(
+            "201 199",
+            "The carrier gave an id with a word that says neither yes nor no.",
+            "ATXid_1",
+        ),
+    ),
+    Row(
+        "a yes without an id", 201, b"{}", Uncertain("201", "The carrier said yes, and gave no id.")
+    ),
+    Row(
+        "an id that is a text",
+        201,
+        africas(101, "line\nline"),
+        Uncertain("201 101", "The carrier's id has a form that no receipt could repeat."),
+    ),
+    Row(
+        "slow down, with a wait",
+        429,
+        b"{}",
+        Throttled("429", retry_after_s=7.0),
+        headers=(("retry-after", "7"),),
+    ),
+    Row(
+        "slow down, with nonsense", 429, HTML, Throttled("429"), headers=(("retry-after", "soon"),)
+    ),
+    Row(
+        "slow down, with a wait of years",
+        429,
+        b"",
+        Throttled("429", retry_after_s=3600.0),
+        headers=(("retry-after", "999999999999"),),
+    ),
+    Row(
+        "slow down until a moment that is over",
+        429,
+        b"",
+        Throttled("429", retry_after_s=0.0),
+        headers=(("retry-after", "Mon, 01 Jan 2024 00:00:00 GMT"),),
+    ),
+    Row(
+        "slow down, by its word",
+        400,
+        b'{"code": 20429, "status": 400}',
+        Throttled("400 20429"),
+        preset="twilio",
+    ),
+    Row(
+        "no credit",
+        201,
+        africas(405, "None"),
+        Refused(Scope.CARRIER, "201 405", cause=Cause.NO_CREDIT),
+    ),
+    Row("no credit, by its status", 402, b"", Refused(Scope.CARRIER, "402", cause=Cause.NO_CREDIT)),
+    Row("a wrong key", 401, b"no", Refused(Scope.CARRIER, "401", cause=Cause.NOT_ALLOWED)),
+    Row(
+        "the recipient wrote STOP",
+        400,
+        b'{"code": 21610, "status": 400}',
+        Refused(Scope.FINAL, "400 21610", cause=Cause.BARRED),
+        preset="twilio",
+    ),
+    Row("a wrong path", 404, HTML, Refused(Scope.CARRIER, "404", NOWHERE, cause=Cause.UNSUPPORTED)),
+    Row(
+        "moved for good",
+        308,
+        b"",
+        Refused(Scope.CARRIER, "308", REDIRECT, cause=Cause.UNSUPPORTED),
+        headers=(("location", "https://elsewhere.example/"),),
+    ),
+    Row(
+        "a redirect after a message",
+        302,
+        b"",
+        Uncertain("302", REDIRECT),
+        headers=(("location", "https://elsewhere.example/"),),
+    ),
+    Row("out of order", 503, HTML, Refused(Scope.NOW, "503", cause=Cause.CARRIER_FAULT)),
+    Row("failed inside", 500, b"", Uncertain("500")),
+    Row("a gateway that waited", 504, HTML, Uncertain("504")),
+    Row(
+        "an answer without an end",
+        201,
+        b" " * 70_000,
+        Uncertain("TOO_LONG", "The carrier's answer is too long.", cause=Cause.LINK_LOST),
+    ),
+    Row(
+        "a word that repeats our key",
+        400,
+        b'{"code": "%b"}' % PASSWORD.encode(),
+        Refused(Scope.CARRIER, "400 ***"),
+        preset="twilio",
+    ),
+    Row(
+        "a word that is a text",
+        400,
+        '{"code": "نص الرسالة"}'.encode(),
+        Refused(Scope.CARRIER, "400"),
+        preset="twilio",
+    ),
+    Row("JSON that is too deep", 200, b"[" * 60_000, Uncertain("200", NOT_JSON)),
+]
+
+
+@pytest.mark.parametrize("row", ANSWERS, ids=lambda row: row.name)
+async def test_each_answer_has_its_outcome(row: Row) -> None:
+    with trio.fail_after(HANG_S):
+        async with running(row.preset) as (carrier, driver, _):
+            carrier.planned.append(PlannedAnswer(row.status, row.body, row.headers))
+            assert await driver.submit(segment()) == row.outcome
+            assert not carrier.taken
+
+
+async def test_a_carrier_that_is_not_there_got_nothing() -> None:
+    async with running() as (carrier, driver, context):
+        carrier.close()
+        await trio.testing.wait_all_tasks_blocked()
+        outcome = await driver.submit(segment())
+        assert isinstance(outcome, Unsent)
+        assert outcome.text == "The carrier refuses connections."
+        with trio.fail_after(HANG_S):
+            health = await context.wait_health(HealthState.DOWN)
+        assert health.text == "The carrier refuses connections."
+
+
+async def test_a_request_that_left_is_uncertain_and_is_not_sent_again(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with running() as (carrier, driver, _):
+        carrier.mute = True
+        outcome = await driver.submit(segment())
+        assert outcome == Uncertain("ReadTimeout")
+        assert outcome.cause is Cause.NO_ANSWER
+        assert len([one for one in carrier.requests if one.method == "POST"]) == 1
+
+
+async def test_a_long_text_is_one_message() -> None:
+    async with running() as (carrier, driver, context):
+        text = "رسالة طويلة " * 20
+        outcome = await driver.submit(segment(text, number=0, alphabet=Alphabet.UCS2))
+        assert isinstance(outcome, Accepted)
+        with trio.fail_after(HANG_S):
+            await context.wait_receipts(1)
+        assert [one.text for one in carrier.taken] == [text]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A receipt as a carrier brings it, and what is handed to the engine."""
+
+    name: str
+    fields: dict[str, str]
+    receipt: Receipt | None
+    status: int = 200
+
+
+DELIVERED = {"id": "ATXid_1", "status": "Success", "phoneNumber": "+22236000001"}
+TOLD = Receipt("ATXid_1", ReceiptState.DELIVERED, "Success", recipient="+22236000001")
+ARRIVALS = [
+    Arrival("delivered", DELIVERED, TOLD),
+    Arrival(
+        "of an id that nobody gave",
+        {**DELIVERED, "id": "strange"},
+        replace(TOLD, carrier_id="strange"),
+    ),
+    Arrival(
+        "another form of the number",
+        {**DELIVERED, "phoneNumber": "22236000001"},
+        replace(TOLD, recipient="22236000001"),
+    ),
+    Arrival("a plus that was not escaped", {**DELIVERED, "phoneNumber": " 22236000001"}, TOLD),
+    Arrival(
+        "a reason",
+        {**DELIVERED, "status": "Failed", "failureReason": "UserDoesNotExist"},
+        Receipt(
+            "ATXid_1",
+            ReceiptState.UNDELIVERABLE,
+            "Failed UserDoesNotExist",
+            cause=Cause.UNKNOWN_NUMBER,
+            recipient="+22236000001",
+        ),
+    ),
+    Arrival(
+        "a word that nobody knows",
+        {**DELIVERED, "status": "Teleported"},
+        Receipt(
+            "ATXid_1",
+            ReceiptState.ENROUTE,
+            "Teleported",
+            recipient="+22236000001",
+            is_understood=False,
+        ),
+    ),
+    Arrival("no word", {"id": "ATXid_1"}, None),
+    Arrival("no id", {"status": "Success"}, None),
+    Arrival("an id without an end", {**DELIVERED, "id": "x" * 5000}, None),
+]
+
+
+@pytest.mark.parametrize("row", ARRIVALS, ids=lambda row: row.name)
+async def test_each_receipt_is_read(row: Arrival) -> None:
+    async with running() as (_, driver, context):
+        answer = await called(driver, "/receipt", urlencode(row.fields).encode())
+        assert answer == row.status
+        assert context.receipts == ([] if row.receipt is None else [row.receipt])
+        told_nothing = "A call told nothing that we know." in context.traces
+        assert told_nothing is (row.receipt is None)
+
+
+async def called(driver: HttpDriver, path: str, body: bytes, **headers: str) -> int:
+    """The status that a proved call is answered with."""
+    listener = CalledListener(driver)
+    kind = {"content-type": "application/x-www-form-urlencoded", **headers}
+    answer = await listener.answered("POST", path, {}, kind, body, is_proved=True)
+    return answer.status
+
+
+async def test_receipts_come_before_the_answer_twice_and_out_of_order() -> None:
+    async with running() as (carrier, driver, context):
+        carrier.receipts = False
+
+        def before(message: object) -> None:
+            carrier.send_receipt(message, status="Success")  # type: ignore[arg-type]
+            carrier.send_receipt(message, status="Sent")  # type: ignore[arg-type]
+            carrier.send_receipt(message, status="Success")  # type: ignore[arg-type]
+
+        carrier.on_taken = before
+        outcome = await driver.submit(segment())
+        assert isinstance(outcome, Accepted)
+        with trio.fail_after(HANG_S):
+            await context.wait_receipts(3)
+        seen = [one.state.value for one in context.receipts]
+        assert sorted(seen) == ["DELIVERED", "DELIVERED", "ENROUTE"]
+        assert {one.carrier_id for one in context.receipts} == {outcome.carrier_id}
+
+
+@pytest.mark.parametrize(
+    ("preset", "path", "status"),
+    [
+        ("africastalking", "/receipt", 401),
+        ("africastalking", f"/{SECRET}/receipt", 401),
+        ("twilio", "/receipt", 401),
+    ],
+)
+async def test_who_is_not_proved_changes_nothing(preset: str, path: str, status: int) -> None:
+    async with running(preset) as (_, driver, context):
+        listener = CalledListener(driver)
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        body = b"MessageSid=SM1&MessageStatus=delivered&id=1&status=Success"
+        for signature in ("", "bm8=", "\xff", "x" * 5000):
+            headers["x-twilio-signature"] = signature
+            answer = await listener.answered("POST", path, {}, headers, body)
+            assert answer.status == status
+        assert not context.receipts
+
+
+async def test_a_path_that_nothing_reads_is_404() -> None:
+    async with running() as (_, driver, _context):
+        assert await called(driver, "/other", b"id=1") == 404
+
+
+async def test_nothing_that_is_told_has_a_secret() -> None:
+    async with running("twilio") as (_, driver, context):
+        await driver.submit(segment())
+        with trio.fail_after(HANG_S):
+            await context.wait_receipts(1)
+        told = repr(
+            (context.receipts, context.traces, context.healths, context.wire, driver.capabilities)
+        )
+        assert PASSWORD not in told
+        assert SECRET not in told
+
+
+async def test_an_account_that_has_no_address_yet_says_so() -> None:
+    context = RecordingContext("one")
+    fields = {"receipts": "{callback}/receipt"}
+    async with (
+        aggregator_and_driver("africastalking", secret_address="", send={"fields": fields}) as (
+            _,
+            driver,
+            _listener,
+        ),
+        trio.open_nursery() as nursery,
+    ):
+        await nursery.start(driver.run, context)
+        with trio.fail_after(HANG_S):
+            health = await context.wait_health(HealthState.UP)
+        assert not health.receipts
+        assert health.details["attention"] == (
+            "Receipts do not come: set `secret_address` to what "
+            "`risala carriers rotate one` prints."
+        )
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    ("certificate", "sentence"),
+    [
+        ("expired.pem", "The carrier's certificate is not trusted: certificate has expired."),
+        ("other.pem", "The carrier's certificate is not trusted: Hostname mismatch"),
+        (None, "The carrier does not speak TLS at this address: check `url`."),
+    ],
+)
+async def test_nothing_leaves_when_the_certificate_is_bad(
+    certificate: str | None, sentence: str
+) -> None:
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port, served = listeners[0].socket.getsockname()[1], list[bytes]()
+
+    async def serve(stream: trio.abc.Stream) -> None:
+        if certificate is not None:
+            context = server_context(TLS / certificate)
+            stream = trio.SSLStream(stream, context, server_side=True)
+        with suppress(trio.BrokenResourceError):
+            if certificate is None:
+                await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            served.append(bytes(await stream.receive_some(1000)))
+        await trio.aclose_forcefully(stream)
+
+    context = RecordingContext("one")
+    settings = HttpSettings.model_validate(
+        {
+            "preset": "africastalking",
+            "user": USER,
+            "password": PASSWORD,
+            "url": f"https://localhost:{port}",
+            "tls_ca_file": TLS / "ca.pem",
+        }
+    )
+    driver = HttpDriver("one", settings)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        with trio.fail_after(HANG_S):
+            await nursery.start(driver.run, context)
+            health = await context.wait_health(HealthState.DOWN)
+            outcome = await driver.submit(segment())
+        nursery.cancel_scope.cancel()
+    assert health.text.startswith(sentence)
+    assert isinstance(outcome, Unsent)
+    assert outcome.text.startswith(sentence)
+    assert not any(b"apiKey" in octets for octets in served)
