@@ -1,4 +1,4 @@
-// What the page says, in its three languages. A time like 0:45 follows `wait`.
+// What the page says, in its three languages. A time like 0:45 follows `wait`; {example} is a number.
 window.TEXTS = {
   fr: {
     page: "Vérifier votre numéro",
@@ -14,7 +14,7 @@ window.TEXTS = {
     other: "Changer de numéro",
     doneTitle: "Numéro vérifié",
     doneIntro: "est bien le vôtre.",
-    badNumber: "Un numéro a 8 chiffres et commence par 2, 3 ou 4.",
+    badNumber: "Ce n’est pas un numéro de mobile d’ici. Écrivez-le ainsi : {example}.",
     noCode: "Entrez le code que vous avez reçu.",
     denied: "Ce code n’est pas le bon, ou n’est plus valable.",
     sentAgain: "Un nouveau code est en route. Utilisez celui-là.",
@@ -37,7 +37,7 @@ window.TEXTS = {
     other: "تغيير الرقم",
     doneTitle: "تم التأكيد",
     doneIntro: "هو رقمك.",
-    badNumber: "يتكون الرقم من 8 أرقام ويبدأ بـ 2 أو 3 أو 4.",
+    badNumber: "ليس هذا رقم هاتف محمول من هنا. اكتبه هكذا: {example}.",
     noCode: "أدخل الرمز الذي وصلك.",
     denied: "الرمز غير صحيح أو انتهت صلاحيته.",
     sentAgain: "رمز جديد في الطريق إليك. استعمله هو.",
@@ -60,7 +60,7 @@ window.TEXTS = {
     other: "Change the number",
     doneTitle: "Verified",
     doneIntro: "is yours.",
-    badNumber: "A number has 8 digits and begins with 2, 3 or 4.",
+    badNumber: "This is no mobile number of a country that is served. Write it like {example}.",
     noCode: "Enter the code that you received.",
     denied: "That code is wrong, or no longer valid.",
     sentAgain: "A new code is on its way. Use that one.",

@@ -3,7 +3,8 @@
 // Plain JavaScript: two requests, three steps, no library.
 
 const TIMEOUT_MS = 20000;
-const { api, key, origin } = window.RISALA;
+const { api, key, home, origin } = window.RISALA;
+const shape = home.example.replace(home.trunk, "");  // as it is written behind "+222"
 const byId = (id) => document.getElementById(id);
 
 let language = firstLanguage();
@@ -48,20 +49,32 @@ function westernDigits(text) {
   return text.replace(ARABIC_DIGITS, (digit) => String(digit.charCodeAt(0) % 16));
 }
 
-// "36 12 34 56", "+222 36123456" and "00222…" are one number; null where it is none.
-function asNumber(text) {
-  const digits = westernDigits(text).replace(/[\s().-]/g, "").replace(/^(\+|00)?222(?=\d{8}$)/, "");
-  return /^[2-4]\d{7}$/.test(digits) ? "+222" + digits : null;
+function digitsIn(text) {
+  return text.replace(/\D/g, "").length;
 }
 
-function spaced(text) {
-  return text.replace(/^(\+222)(..)(..)(..)(..)$/, "$1 $2 $3 $4 $5");
+// "36 12 34 56", "+222 36123456", "00222…" and "222…" are one number; null where it can be none.
+// Whether it is a mobile number of a country that is served, the service knows.
+function asNumber(text) {
+  const typed = westernDigits(text).replace(/[\s().-]/g, "").replace(/^00/, "+");
+  const { code, trunk } = home;
+  const isWhole = typed.startsWith(code) && typed.length === code.length + digitsIn(shape);
+  const local = typed.startsWith(trunk) ? typed.slice(trunk.length) : typed;
+  const number = typed.startsWith("+") ? typed : "+" + (isWhole ? typed : code + local);
+  return /^\+[1-9]\d{7,14}$/.test(number) ? number : null;
+}
+
+// A number of home as people write it there, behind its code: "+222 36 12 34 56".
+function spaced(number) {
+  const digits = [...number.slice(1 + home.code.length)];
+  if (!number.startsWith("+" + home.code) || digits.length !== digitsIn(shape)) return number;
+  return "+" + home.code + " " + shape.replace(/\d/g, () => digits.shift());
 }
 
 // -- what is shown ------------------------------------------------------------------------------
 
 function say(name) {
-  return window.TEXTS[language][name];
+  return window.TEXTS[language][name].replace("{example}", "\u2066" + home.example + "\u2069");
 }
 
 function firstLanguage() {
@@ -213,4 +226,6 @@ byId("languages").addEventListener("click", (event) => {
   if (event.target.lang) speak(event.target.lang);
 });
 
+byId("prefix").textContent = "+" + home.code;
+byId("number").placeholder = shape;
 speak(language);

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -24,6 +24,8 @@ from processes import Process, run
 from risala.engine.model.people import Language
 from risala.http.web.languages import load_words
 
+MAURITANIA = {"code": "222", "trunk": "", "example": "36 12 34 56"}
+"""How its numbers are written, as the example's config.js says it."""
 EXAMPLE = Path(__file__).parents[2] / "examples/verify-page"
 expect.set_options(timeout=HANG_S * 1000)  # what a page is to show by itself, a busy machine too
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True}
@@ -111,10 +113,13 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serve_page(directory: Path, api: str, key: str) -> Iterator[str]:
-    """The example with its two lines changed, at a port of its own."""
+def serve_page(
+    directory: Path, api: str, key: str, home: Mapping[str, str] = MAURITANIA
+) -> Iterator[str]:
+    """The example with its lines changed, at a port of its own."""
     shutil.copytree(EXAMPLE, directory)
-    config = f"window.RISALA = {json.dumps({'api': api, 'key': key, 'origin': ''})};\n"
+    values = {"api": api, "key": key, "home": {**home}, "origin": ""}
+    config = f"window.RISALA = {json.dumps(values)};\n"
     (directory / "config.js").write_text(config)
     handler = partial(_Quiet, directory=str(directory))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -135,7 +140,7 @@ def site(demo: Demo, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def site_with(tmp_path: Path) -> Callable:
-    return lambda api, key: serve_page(tmp_path / "other", api, key)
+    return lambda api, key, *home: serve_page(tmp_path / "other", api, key, *home)
 
 
 def installed_chromium() -> str | None:

@@ -66,13 +66,24 @@ def test_it_is_done_by_keyboard_and_in_arabic_digits(demo, site, open_page):
     expect(page.get_by_role("heading", name="تم التأكيد")).to_be_visible()
 
 
-@pytest.mark.parametrize("typed", ["", "1", "3600000", "36 00 00 001", "56000000", "+33612345678"])
+NO_NUMBER = "no mobile number of a country that is served. Write it like \u206636 12 34 56\u2069."
+
+
+@pytest.mark.parametrize("typed", ["3600000", "36 00 00 001", "56000000", "+33612345678"])
+def test_what_the_service_does_not_serve_is_told(site, open_page, typed):
+    page = open_page(site)
+    send(page, typed)
+    expect(page.get_by_text(NO_NUMBER)).to_be_visible()
+    expect(page.get_by_label("Phone number")).to_be_focused()
+
+
+@pytest.mark.parametrize("typed", ["", "1", "3600", "36 00 00 00 x", "+0036000000"])
 def test_what_is_no_number_is_not_sent(site, open_page, typed):
     page = open_page(site)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     send(page, typed)
-    expect(page.get_by_text("A number has 8 digits")).to_be_visible()
+    expect(page.get_by_text(NO_NUMBER)).to_be_visible()
     expect(page.get_by_label("Phone number")).to_be_focused()
     assert asked == []
 
@@ -84,6 +95,25 @@ def test_numbers_are_taken_as_people_write_them(site, open_page, typed):
     with page.expect_request("**/api/verify/send") as asked:
         send(page, typed)
     assert asked.value.post_data_json == {"to": "+22236000003", "locale": "en"}
+
+
+KENYA = {"code": "254", "trunk": "0", "example": "0712 123456"}
+
+
+@pytest.mark.parametrize(
+    "typed", ["0712 123456", "712123456", "+254 712 123456", "00254712123456", "254712123456"]
+)
+def test_the_page_is_of_another_country_by_its_config(site_with, open_page, typed):
+    with site_with("http://127.0.0.1:1", "pk_live_x", KENYA) as url:
+        page = open_page(url)
+        answer = {"verificationId": "ver_1"}
+        page.route("**/api/verify/send", lambda route: route.fulfill(json=answer))
+        expect(page.get_by_text("+254", exact=True)).to_be_visible()
+        expect(page.get_by_label("Phone number")).to_have_attribute("placeholder", "712 123456")
+        with page.expect_request("**/api/verify/send") as asked:
+            send(page, typed)
+        assert asked.value.post_data_json == {"to": "+254712123456", "locale": "en"}
+        expect(page.get_by_text("+254 712 123456")).to_be_visible()
 
 
 def test_a_second_code_and_another_number(demo, site, open_page):
