@@ -58,7 +58,8 @@ _DRIVER: Final = ContractPage(
     "What a driver for a carrier has, is given and answers. "
     "[Write a driver](../tutorials/write-a-driver.md) builds one from nothing; "
     "[Plugin hooks](plugin-hooks.md#risala_register_drivers) says how it is registered and what "
-    "the engine makes of it. Everything here is imported from `risala.plugins.contract`.",
+    "the engine makes of it. Everything here is imported from `risala.plugins.contract`, unless "
+    "a section says otherwise.",
     (
         ContractChapter("The driver", "risala.plugins.contract", ("Driver", "Capabilities")),
         ContractChapter("What it is given", "risala.sms.message", ("Segment", "Alphabet")),
@@ -108,7 +109,10 @@ _DRIVER: Final = ContractPage(
             "needs no port, no certificate and no rule of a proxy. Anybody may call: a request "
             "that the driver has not proved is answered with 401 and leaves nothing but a count. "
             "A carrier that signs nothing proves itself by a secret in its address, which "
-            "`risala carriers rotate NAME` makes and shows once.",
+            "`risala carriers rotate NAME` makes and shows once. All of it is imported from "
+            "`risala.plugins.answering`.\n\n"
+            "`risala.plugins.testing.called` has the same address for tests: `open_address` puts a "
+            "driver behind the service's own handling of requests, without the rest of a service.",
         ),
         ContractChapter("How it is registered", "risala.plugins.contract", ("DriverFactory",)),
     ),

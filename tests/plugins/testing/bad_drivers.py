@@ -332,7 +332,7 @@ class BreaksWhenCancelled(Sound):
     "10 segments were posted, and answered was called 20 times",
 )
 class AnswersTwice(Posted):
-    async def answer(self, segment, answered):
+    async def answer_posted(self, segment, answered):
         outcome = await self.submit(segment)
         answered(outcome)
         answered(outcome)

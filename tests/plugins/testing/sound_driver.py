@@ -148,7 +148,7 @@ class Posted(Sound):
             nursery.start_soon(super().bring_texts)
             while True:
                 segment, answered = await self.waiting[1].receive()
-                nursery.start_soon(self.answer, segment, answered)
+                nursery.start_soon(self.answer_posted, segment, answered)
 
     def post(self, segment, answered):
         if self.is_up:
@@ -156,7 +156,7 @@ class Posted(Sound):
         else:
             answered(Unsent("NO_LINK", cause=Cause.LINK_DOWN))
 
-    async def answer(self, segment, answered):
+    async def answer_posted(self, segment, answered):
         answered(await self.submit(segment))
 
     commands = (DriverCommand("balance", "What is left on the account."),)

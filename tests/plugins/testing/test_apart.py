@@ -131,17 +131,21 @@ def test_a_driver_that_lies_among_the_tests_is_still_the_driver(monkeypatch):
 def test_the_summary_says_why_checks_were_passed_over():
     def reports(*results):
         lines = (
-            {"suite": "driver", "check": "asks", "result": each, "text": "!"} for each in results
+            {"suite": "driver", "check": check, "result": result, "text": "!"}
+            for check, result in results
         )
         return [Given(user_properties=[("risala", line)]) for line in lines]
 
     told = []
-    stats = {"passed": reports("passed", "not tried"), "skipped": reports("skipped")}
+    stats = {
+        "passed": reports(("asks", "passed"), ("asks", "not tried"), ("calls", "not tried")),
+        "skipped": reports(("asks", "skipped")),
+    }
     pytest_terminal_summary(
         Given(stats=stats, section=lambda title, **_: told.append(title), write_line=told.append)
     )
     assert told == [
         "Risala: checks that were passed over",
-        "driver.asks: not tried: !",
-        "driver.asks: skipped: !",
+        "driver: asks, calls: not tried: !",
+        "driver: asks: skipped: !",
     ]

@@ -6,15 +6,14 @@ carrier gets nothing but 401, leaves no line anywhere, and costs little: a few o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 from urllib.parse import parse_qs
 
 import trio
 
-from risala.config.model import Settings
-from risala.engine.features.answering.calls import ArrivedCall, Callee, CarrierCalls, OpenStream
+from risala.engine.features.answering.calls import ArrivedCall, CallAnswerer, Callee, OpenStream
 from risala.engine.features.answering.rules import CallPlace
 from risala.engine.model.clock import Clock, SystemClock
 from risala.http.common.client_address import ClientAddresses, bucket_of, parse_address
@@ -52,10 +51,14 @@ class CarrierRequests:
     """Answers the addresses of all carriers."""
 
     def __init__(
-        self, calls: CarrierCalls, settings: Settings, stop: trio.Event, clock: Clock | None = None
+        self,
+        calls: CallAnswerer,
+        trusted_proxies: Iterable[str],
+        stop: trio.Event,
+        clock: Clock | None = None,
     ) -> None:
         self._calls = calls
-        self._addresses = ClientAddresses(settings.http.trusted_proxies)
+        self._addresses = ClientAddresses(trusted_proxies)
         self._stop = stop
         self._clock = clock or SystemClock()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from risala.engine.model.records.asks import FeatureAccess
@@ -24,8 +25,8 @@ ACCESS: Final[FeatureAccess[CarrierCalls]] = FeatureAccess("answering")
 class CarrierPaths:
     """Finds the addresses of carriers. What answers is imported with the first call."""
 
-    def __init__(self, mounting: PathMounting) -> None:
-        self._mounting = mounting
+    def __init__(self, open_requests: Callable[[], CarrierRequests]) -> None:
+        self._open_requests = open_requests
         self._requests: CarrierRequests | None = None
 
     def find(self, target: bytes) -> PlainPath | None:
@@ -37,14 +38,18 @@ class CarrierPaths:
         if match is None or len(place) > TARGET_BYTES_MAX or not is_plain_path(place):
             return None
         if self._requests is None:
-            from risala.http.faces.carrier_requests import CarrierRequests
-
-            calls = self._mounting.gateway.access(ACCESS)
-            self._requests = CarrierRequests(calls, self._mounting.settings, self._mounting.stop)
+            self._requests = self._open_requests()
         word, rest = match[1].decode(), match[2].decode("latin-1")
         return self._requests.path(word, rest, query.decode("latin-1"))
 
 
 def mount(mounting: PathMounting) -> None:
     """Answer the addresses of carriers."""
-    mounting.app.plain.mount(CarrierPaths(mounting).find)
+
+    def open_requests() -> CarrierRequests:
+        from risala.http.faces.carrier_requests import CarrierRequests
+
+        calls = mounting.gateway.access(ACCESS)
+        return CarrierRequests(calls, mounting.settings.http.trusted_proxies, mounting.stop)
+
+    mounting.app.plain.mount(CarrierPaths(open_requests).find)

@@ -45,17 +45,17 @@ def pytest_runtest_makereport(
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say why checks were passed over: pytest counts them and says no more."""
-    passed_over = [
-        f"{line['suite']}.{line['check']}: {line['result']}: {line['text']}"
-        for status in ("passed", "skipped")
-        for report in terminalreporter.stats.get(status, ())
-        for name, line in report.user_properties
-        if name == "risala" and line["result"] not in ("passed", "failed")
-    ]
-    if passed_over:
+    checks: dict[tuple[str, str], list[str]] = {}
+    for status in ("passed", "skipped"):
+        for report in terminalreporter.stats.get(status, ()):
+            for name, line in report.user_properties:
+                if name == "risala" and line["result"] not in ("passed", "failed"):
+                    reason = f"{line['result']}: {line['text']}"
+                    checks.setdefault((line["suite"], reason), []).append(line["check"])
+    if checks:
         terminalreporter.section("Risala: checks that were passed over", sep="-")
-        for text in passed_over:
-            terminalreporter.write_line(text)
+        for (suite, reason), names in checks.items():
+            terminalreporter.write_line(f"{suite}: {', '.join(names)}: {reason}")
 
 
 @pytest.fixture

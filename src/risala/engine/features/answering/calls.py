@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import structlog
 import trio
 
+from risala.config.model import CarrierSection
 from risala.dataclass import dataclass
-from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.features.answering.rules import CallPlace, CallPlaces, may_call
 from risala.engine.features.answering.stored import AddressRepository, StoredAddress
 from risala.engine.model.clock import Clock
@@ -28,7 +28,7 @@ from risala.plugins.answering import (
     RequestRefusedError,
     SendPart,
 )
-from risala.plugins.contract import NotStoredError
+from risala.plugins.contract import Driver, NotStoredError
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -61,11 +61,38 @@ class ArrivedCall:
     """Who shares the places of this address."""
 
 
+class NotesTraffic(Protocol):
+    """Keeps lines of a carrier's traffic."""
+
+    def note(self, sent: bool, tell: Callable[..., str], *values: object) -> None:
+        """See :meth:`risala.plugins.contract.DriverContext.traffic`."""
+
+
+class CalledWorker(Protocol):
+    """What runs a carrier, as far as calls to it need that."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def carrier(self) -> CarrierSection: ...
+
+    @property
+    def driver(self) -> Driver: ...
+
+    @property
+    def driving(self) -> trio.Event | None:
+        """Set when its driver ends; None: it is not running."""
+
+    @property
+    def traffic(self) -> NotesTraffic: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Callee:
     """A carrier that is called."""
 
-    worker: CarrierWorker
+    worker: CalledWorker
     driver: Answering
 
     @property
@@ -114,13 +141,23 @@ MakeRequest = Callable[[Callable[[], None]], CarrierRequest]
 Answered = CarrierAnswer | OpenStream
 
 
-class CarrierCalls:
-    """Answers the calls of all carriers."""
+class CallAnswerer:
+    """Answers the calls of carriers, whoever runs their drivers.
 
-    def __init__(self, services: Services) -> None:
-        self._delivery = services.delivery
-        self._clock: Clock = services.recorder.clock
-        self._addresses = dict(services.repositories.part(AddressRepository).addresses())
+    Args:
+        workers: what runs each carrier now.
+        addresses: the secrets in addresses, by carrier.
+    """
+
+    def __init__(
+        self,
+        workers: Callable[[], Iterable[CalledWorker]],
+        addresses: Mapping[str, StoredAddress],
+        clock: Clock,
+    ) -> None:
+        self._workers = workers
+        self._clock = clock
+        self._addresses = dict(addresses)
         self._places = CallPlaces()
         self._said_s: dict[str, float] = {}
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -140,7 +177,7 @@ class CarrierCalls:
         return next((each for each in self._all() if each.name == name), None)
 
     def _all(self) -> Iterator[Callee]:
-        for worker in self._delivery.workers():
+        for worker in self._workers():
             if isinstance(worker.driver, Answering):
                 yield Callee(worker, worker.driver)
 
@@ -242,6 +279,14 @@ class CarrierCalls:
     def _unproved(self, callee: Callee) -> RequestRefusedError:
         self.counts[callee.name, "unproved"] += 1
         return RequestRefusedError(401, UNPROVED)
+
+
+class CarrierCalls(CallAnswerer):
+    """Answers the calls of all carriers of a service."""
+
+    def __init__(self, services: Services) -> None:
+        stored = services.repositories.part(AddressRepository)
+        super().__init__(services.delivery.workers, stored.addresses(), services.recorder.clock)
 
 
 def _fault_of(answer: CarrierAnswer | CarrierStream) -> str | None:

@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 
 from risala.plugins.contract import Alphabet, Driver, Segment
 from risala.plugins.fits import fault_of_capabilities
+from risala.plugins.testing.called import CarrierAddress, CarrierCall
 from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
@@ -61,6 +62,9 @@ _CLAIMS: Final = {
     "silence": "a submit that the carrier does not answer is Uncertain",
     "link": "a link that breaks is noticed and connected again",
     "loop": "the driver never blocks the event loop",
+    "calls": "the driver answers its carrier, and nobody else",
+    "old": "a proof that is too old is none",
+    "body": "a body that was changed on its way is not proved",
 }
 """What :attr:`DriverSuite.unseen` may name besides claims of ``capabilities``."""
 
@@ -122,13 +126,45 @@ class DriverSuite(ConformanceSuite):
         """
         raise NotImplementedError
 
+    async def called_at(self, address: CarrierAddress) -> None:
+        """Tell your stand-in where it calls the driver, which is about to run.
+
+        For a driver that is :class:`~risala.plugins.answering.Answering`. A stand-in that calls by
+        HTTP takes :meth:`address.listen() <CarrierAddress.listen>`, another one
+        :meth:`address.call() <CarrierAddress.call>`.
+        """
+
+    def carrier_calls(self) -> Sequence[CarrierCall]:
+        """A call of each kind by which your carrier brings receipts and texts, without its proof.
+
+        Needed if the driver is :class:`~risala.plugins.answering.Answering`. Name ``calls`` in
+        :attr:`unseen` if it is called for something else.
+        """
+        raise NotImplementedError
+
+    def prove_call(
+        self, call: CarrierCall, *, age_s: float = 0.0, other: bool = False
+    ) -> CarrierCall:
+        """A call with your carrier's proof: a signature, a token. Not needed if a secret in the
+        address is the proof (``capabilities.secret_address``).
+
+        Name ``old`` in :attr:`unseen` if the proof has no time in it, and ``body`` if it says
+        nothing of the body.
+
+        Args:
+            age_s: how long ago the proof was made.
+            other: by the key or token of another account at the carrier.
+        """
+        raise NotImplementedError
+
     @asynccontextmanager
     async def opened(self, check: str) -> AsyncIterator[DriverStage]:
         """The driver, built and not running."""
         async with self.open_driver() as driver:
             self._look_at(driver)
             self._tell_about(driver)
-            yield DriverStage(self, check, driver, self.ids.setdefault(type(self), {}))
+            ids = self.ids.setdefault(type(self), {})
+            yield DriverStage(self, check, driver, ids, self.called_at)
 
     @asynccontextmanager
     async def running(self, check: str) -> AsyncIterator[DriverStage]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 import trio
@@ -13,13 +12,13 @@ from risala.plugins.contract import (
     Commandable,
     CommandRefusedError,
     Declined,
-    Outcome,
     Uncertain,
 )
 from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks
 from risala.plugins.testing.drivers.base import segment
-from risala.plugins.testing.drivers.stage import OVERDUE_S, DriverStage
+from risala.plugins.testing.drivers.reports import all_reports
+from risala.plugins.testing.drivers.stage import OVERDUE_S
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.sms.numbering.plan import EXAMPLE
 
@@ -41,7 +40,7 @@ class DriverMannerChecks(DriverArrivalChecks):
             sent = segment(_TEXT)
             outcome = await stage.submit(sent)
             await trio.sleep(self.quiet_s)
-            for where, text in _all_reports(stage, outcome):
+            for where, text in all_reports(stage, outcome):
                 if _CODE in text or _TEXT in text:
                     raise PluginFaultError(
                         name,
@@ -64,7 +63,7 @@ class DriverMannerChecks(DriverArrivalChecks):
                 raise NotApplicable("the suite names no secrets")
             outcome = await stage.submit(segment())
             await trio.sleep(self.quiet_s)
-            reports = [*_all_reports(stage, outcome), ("its account", stage.capabilities.account)]
+            reports = [*all_reports(stage, outcome), ("its account", stage.capabilities.account)]
             for where, text in reports:
                 if any(secret in text for secret in self.secrets):
                     raise PluginFaultError(
@@ -84,7 +83,7 @@ class DriverMannerChecks(DriverArrivalChecks):
                 raise NotApplicable("the driver remembers nothing sealed")
             notes = (("a plain note", each) for each in context.noted)
             for where, text in (
-                *_all_reports(stage, outcome),
+                *all_reports(stage, outcome),
                 *notes,
                 ("its account", stage.capabilities.account),
             ):
@@ -205,17 +204,3 @@ class DriverMannerChecks(DriverArrivalChecks):
                 )
             await stage.accepted(after)
             await self.seen_once(stage, (before, after))
-
-
-def _all_reports(stage: DriverStage, outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Everything that an operator could read, with its place."""
-    context = stage.context
-    for health in context.healths:
-        yield "a Health", f"{health.text} {dict(health.details)}"
-    for trace in context.traces:
-        yield "a trace", trace
-    for _, line in context.wire:
-        yield "a line of traffic", line
-    for receipt in context.receipts:
-        yield "raw of a Receipt", receipt.raw
-    yield "the outcome", f"{outcome.raw} {getattr(outcome, 'text', '')}"

@@ -10,8 +10,10 @@ from typing import Final
 
 import trio
 
+from risala.plugins.answering import Answering
 from risala.plugins.contract import Accepted, Driver, HealthState, Outcome, Receipt, Segment
 from risala.plugins.fits import fault_of, fault_of_receipt
+from risala.plugins.testing.called import CarrierAddress, open_address
 from risala.plugins.testing.drivers.checked_context import CheckedContext
 from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
@@ -28,11 +30,14 @@ class DriverLife:
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     started: trio.Event = field(default_factory=trio.Event)
     ended: trio.Event = field(default_factory=trio.Event)
+    driving: trio.Event | None = None
+    """:attr:`ended` while it runs."""
     returned: bool = False
     """``run`` came back by itself, or swallowed its cancellation."""
     error: BaseException | None = None
 
     async def live(self, driver: Driver) -> None:
+        self.driving = self.ended
         try:
             with self.scope:
                 # Not by nursery.start: the nursery would raise Cancelled even where the driver
@@ -42,6 +47,7 @@ class DriverLife:
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- reported as the driver's fault
             self.error = error
         self.context.is_over = True
+        self.driving = None
         self.ended.set()
 
 
@@ -57,27 +63,45 @@ class _Started:
         self._heard.set()
 
 
+Meet = Callable[[CarrierAddress], Awaitable[None]]
+"""Called with the address of a driver that is called, before it runs."""
+
+
 class DriverStage:
     """A driver and its current run.
 
     Args:
+        meet: tells the carrier where it calls the driver.
         ids: the carrier's ids that checks have got so far, each with its check; this check adds
             its own.
     """
 
     def __init__(
-        self, suite: ConformanceSuite, check: str, driver: Driver, ids: MutableMapping[str, str]
+        self,
+        suite: ConformanceSuite,
+        check: str,
+        driver: Driver,
+        ids: MutableMapping[str, str],
+        meet: Meet,
     ) -> None:
         self.suite = suite
         self._run = suite.run
         self.driver = driver
         self.capabilities = driver.capabilities
         self._check = check
+        self._meet = meet
         self._ids = ids
         self._earlier = dict(ids)
         self._mine: set[str] = set()
         self.context = CheckedContext(self._earlier)
         self.life = DriverLife(self.context)
+        self._address: CarrierAddress | None = None
+
+    @property
+    def address(self) -> CarrierAddress:
+        """Where the driver is called while it runs, if it is."""
+        assert self._address is not None
+        return self._address
 
     # -- its life --------------------------------------------------------------------------------
 
@@ -85,9 +109,9 @@ class DriverStage:
     async def alive(self) -> AsyncIterator[None]:
         """Run the driver until it is up; at the end it is cancelled, and has to end."""
         self.context = CheckedContext(self._earlier)
-        self.life = DriverLife(self.context)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self.life.live, self.driver)
+        self.life = life = DriverLife(self.context)
+        async with self._at_its_address(life), trio.open_nursery() as nursery:
+            nursery.start_soon(life.live, self.driver)
             try:
                 async with trio.open_nursery() as watching:
                     watching.start_soon(self._watch_end)
@@ -98,6 +122,16 @@ class DriverStage:
                 await self._leave(error)
                 raise
             await self.end()
+
+    @asynccontextmanager
+    async def _at_its_address(self, life: DriverLife) -> AsyncIterator[None]:
+        """Let a driver that is called be called while it runs."""
+        if not isinstance(self.driver, Answering):
+            yield
+            return
+        async with open_address(self.driver, driving=lambda: life.driving) as self._address:
+            await self._meet(self._address)
+            yield
 
     async def _come_up(self) -> None:
         await self.until(

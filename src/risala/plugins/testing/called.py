@@ -1,0 +1,193 @@
+"""A driver's address, ``/carriers/NAME/…``, as the service serves it, for the driver's tests.
+
+The service's own handling of requests is before the driver, with its bounds and its 401; nothing
+else of a service runs. A stand-in of a carrier calls it over HTTP, or a test calls it directly::
+
+    async with open_address(driver) as address:
+        carrier.callback_url = await address.listen() + "/receipt"
+        answer = await address.call(CarrierCall("/receipt", b'{"id": "1"}', {"x-key": "…"}))
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+
+import trio
+
+from risala.plugins.answering import (
+    Answering,
+    CarrierAnswer,
+    CarrierRequest,
+    CarrierStream,
+    RequestRefusedError,
+)
+from risala.plugins.contract import Capabilities, NotStoredError
+
+CALLER: Final = "192.0.2.1"
+"""The carrier's IP address (RFC 5737), unless a test says another one."""
+_SERVICE: Final = "risala.http.faces.called_driver"
+"""The service's handling. It stands above this room, which finds it by its name alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierCall:
+    """A request to a carrier's address."""
+
+    path: str = ""
+    """What follows the carrier's name, and the address's secret: ``/receipt``; with its query."""
+    body: bytes = field(default=b"", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    method: str = "POST"
+
+
+@dataclass(frozen=True, slots=True)
+class CallAnswer:
+    """What a caller was answered."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the caller takes it for a yes, and forgets what it told."""
+        return 200 <= self.status < 300
+
+
+class WatchedDriver:
+    """Passes requests on to a driver, and keeps what it answers with and raises."""
+
+    def __init__(self, driver: Any) -> None:  # noqa: ANN401 -- of whatever class, it answers
+        self._driver = driver
+        self.raised: list[Exception] = []
+        """What it raised, in order."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever the driver has
+        return getattr(self._driver, name)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return cast("Capabilities", self._driver.capabilities)
+
+    @property
+    def bugs(self) -> list[Exception]:
+        """What it raised that is no answer."""
+        return [
+            each
+            for each in self.raised
+            if not isinstance(each, NotStoredError | RequestRefusedError)
+        ]
+
+    async def answer(self, request: CarrierRequest) -> CarrierAnswer | CarrierStream:
+        try:
+            return cast("CarrierAnswer | CarrierStream", await self._driver.answer(request))
+        except Exception as error:
+            self.raised.append(error)
+            raise
+
+
+class _Served(Protocol):
+    """The service's handling, for one driver."""
+
+    stop: trio.Event
+    traffic: list[str]
+
+    async def call(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, address: str
+    ) -> tuple[int, bytes, Mapping[str, str]]: ...
+
+    def listen(self) -> tuple[socket.socket, str]: ...
+
+    async def serve(
+        self, sock: socket.socket, *, task_status: trio.TaskStatus[None] = ...
+    ) -> None: ...
+
+
+class CarrierAddress:
+    """A driver's address."""
+
+    def __init__(
+        self,
+        carrier: str,
+        watched: WatchedDriver,
+        served: _Served,
+        nursery: trio.Nursery,
+        secret: str,
+    ) -> None:
+        self.watched = watched
+        self.secret = secret
+        """The secret in it; empty: the driver proves who calls."""
+        self._served = served
+        self._nursery = nursery
+        self._place = f"/carriers/{carrier}"
+        self._url: str | None = None
+
+    @property
+    def traffic(self) -> list[str]:
+        """The lines of traffic that the service has written about calls."""
+        return self._served.traffic
+
+    async def call(
+        self,
+        call: CarrierCall,
+        *,
+        comes_from: str = CALLER,
+        body_comes: bool = True,
+        secret: str | None = None,
+    ) -> CallAnswer:
+        """Call the driver, without a connection.
+
+        Args:
+            comes_from: the caller's IP address.
+            body_comes: False: only the head comes.
+            secret: another secret than the address's; empty: none.
+        """
+        word = self.secret if secret is None else secret
+        target = f"{self._place}/{word}{call.path}" if word else self._place + call.path
+        body = call.body if body_comes else None
+        return CallAnswer(
+            *await self._served.call(call.method, target, call.headers, body, comes_from)
+        )
+
+    async def listen(self) -> str:
+        """Serve the address by HTTP, on a port of this machine.
+
+        Returns:
+            Its URL, which the driver's paths follow: ``http://127.0.0.1:4711/carriers/NAME``.
+        """
+        if self._url is None:
+            sock, url = self._served.listen()
+            await self._nursery.start(self._served.serve, sock)
+            self._url = url + self._place + (f"/{self.secret}" if self.secret else "")
+        return self._url
+
+
+@asynccontextmanager
+async def open_address(
+    driver: Answering,
+    carrier: str = "carrier",
+    driving: Callable[[], trio.Event | None] | None = None,
+) -> AsyncIterator[CarrierAddress]:
+    """A driver's address. Nobody can call any more at the end.
+
+    Args:
+        carrier: the carrier's name.
+        driving: an event that is set when the driver's run ends; None while it does not run. Not
+            given: it runs.
+    """
+    module = sys.modules.get(_SERVICE)
+    if module is None:  # in a thread: the service's modules are many, and the loop would wait
+        module = await trio.to_thread.run_sync(import_module, _SERVICE)
+    watched, always = WatchedDriver(driver), trio.Event()
+    secret = secrets.token_hex(16) if watched.capabilities.secret_address else ""
+    served = module.CalledDriver(carrier, watched, driving or (lambda: always), secret)
+    async with trio.open_nursery() as nursery:
+        yield CarrierAddress(carrier, watched, served, nursery, secret)
+        nursery.cancel_scope.cancel()
