@@ -15,7 +15,7 @@ from risala.config.faults import ConfigError
 from risala.config.model import CarrierSection
 from risala.config.outward import MailSection
 from risala.config.secrets import resolve_secrets
-from risala.plugins.kinds import DRIVERS
+from risala.plugins.kinds import DRIVERS, KINDS
 from risala.plugins.mail import Mailer
 from risala.plugins.manager import BUILTINS, PluginManager
 from risala.plugins.tables import PluginConfigError
@@ -370,3 +370,17 @@ def test_a_drivers_secrets_are_known_by_its_settings():
     assert plugins.secrets_of("smpp") >= {"password", "outbind.password"}
     assert plugins.secrets_of("modem") == {"pin"}
     assert plugins.secrets_of("nothing") == frozenset()
+
+
+def test_settings_are_built_when_a_table_of_theirs_is_read():
+    """What no table names is in no memory."""
+    manager = PluginManager()
+    manager.load(installed=())
+    models = [
+        model
+        for kind in KINDS
+        for each in manager.of(kind).values()
+        if (model := getattr(each, "settings", None)) is not None
+    ]
+    assert len(models) > 10
+    assert [each for each in models if not each.model_config.get("defer_build")] == []

@@ -45,7 +45,9 @@ _NOT_STORED_WAIT_S: Final = 0.1
 class LoopbackSettings(BaseModel):
     """The table ``[carriers.loopback]``. Unknown keys are faults, so that typing errors show."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     receipt_delay_s: Annotated[float, Field(ge=0, le=3600)] = 0.5
     """From the submit's answer to its receipt."""

@@ -48,7 +48,7 @@ RECEIPTS_MAX: Final = 10_000
 class TestModeSettings(BaseModel):
     """Settings of the test mode: none."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class TestModeDriver:

@@ -71,7 +71,7 @@ MASK_MAX: Final = 127
 class KannelSettings(BaseModel):
     """``[compat.kannel]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     forced_sender: bool = False
     """Messages are from the credential's sender, whatever ``from`` says."""

@@ -178,7 +178,7 @@ _is_queue: Final = re.compile(r"0*[0-9a-f]{1,16}").fullmatch
 class PlaysmsSettings(BaseModel):
     """``[compat.playsms]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     forced_sender: bool = False
     """Messages are from the credential's sender, whatever ``from`` says."""

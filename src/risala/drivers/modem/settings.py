@@ -57,7 +57,7 @@ def _is_init_command(text: str) -> str:
 
 InitCommand = Annotated[str, AfterValidator(_is_init_command)]
 
-_STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+_STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 class UssdBalance(BaseModel):

@@ -37,7 +37,9 @@ from risala.sms.message import Inbound
 
 # A bank's messages to the operator's SIM, read by the patterns of the settings.
 
-_STRICT: Final = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+_STRICT: Final = ConfigDict(
+    frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+)
 _CREDIT_HOLES: Final = frozenset({"amount", "reference"})
 _BY_ITSELF_HOLES: Final = frozenset({"amount", "reference", "payer", "balance"})
 _SENDERS_MAX: Final = 20
@@ -233,7 +235,9 @@ Instruction = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class MobileMoneySettings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     merchant: Annotated[str, Field(min_length=1, max_length=40)]
     """The merchant code that customers pay to, as the app asks for it."""

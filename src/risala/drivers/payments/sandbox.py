@@ -49,7 +49,7 @@ _WHY: Final = {
 class SandboxSettings(BaseModel):
     """Settings of the sandbox: none."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class SandboxCard:

@@ -77,7 +77,9 @@ Rate = Annotated[
 class StripeSettings(BaseModel):
     """``[payments.stripe]``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     secret_key: SecretStr
     """The account's secret key, given as ``secret_key_env``; a restricted one that may write

@@ -32,7 +32,7 @@ _Word = Annotated[str, Field(min_length=1, max_length=100)]
 class WordsSettings(BaseModel):
     """``[policies.NAME.words]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     refuse: tuple[_Word, ...] = Field(default=(), max_length=1000)
     """Words, or words in a row, with which no message is sent."""

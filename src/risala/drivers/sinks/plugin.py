@@ -110,7 +110,7 @@ MODE: Final = 0o600
 class JsonlSettings(BaseModel):
     """``[sinks.NAME.jsonl]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     folder: Path
     """The folder of the files; it is made if missing."""

@@ -41,7 +41,9 @@ StatusCode = Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{1,8}$")]
 class OutbindSettings(BaseModel):
     """A port of ours that the carrier connects to, to say ``outbind``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     host: str = "0.0.0.0"  # noqa: S104 - the carrier comes from outside
     port: Annotated[int, Field(ge=1, le=65535)]
@@ -53,7 +55,9 @@ class OutbindSettings(BaseModel):
 class SmppSettings(BaseModel):
     """One account at one SMSC."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     host: str
     port: Annotated[int, Field(ge=1, le=65535)] = 2775

@@ -59,7 +59,7 @@ _REFUSED: Final = {
 class TwilioSettings(BaseModel):
     """``[compat.twilio]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     forced_sender: bool = False
     """Messages are from the credential's sender, whatever ``From`` says: for programs that send
