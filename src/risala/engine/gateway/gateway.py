@@ -44,8 +44,6 @@ from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.operations.organizations import parts_today
-from risala.engine.operations.webhooks import endpoint_faults
 from risala.engine.people.people import People
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
@@ -190,6 +188,9 @@ class Gateway:
         services = self.services
         if not self.is_self_paid:
             return None
+        # Imported here: see _load.
+        from risala.engine.operations.organizations import parts_today
+
         organization = services.accounts.organization(organization_id)
         return parts_today(services, organization, services.recorder.clock.now_ms())
 
@@ -277,6 +278,9 @@ class Gateway:
     def endpoint_faults(self, members: Mapping[str, object]) -> Sequence[FieldFault]:
         """The faults for which operations on webhook endpoints would refuse these fields, as far as
         their types are right: asked first, so that an answer names all faults of a body at once."""
+        # Imported here: see _load.
+        from risala.engine.operations.webhooks import endpoint_faults
+
         return endpoint_faults(self.services, members)
 
     # -- for everybody

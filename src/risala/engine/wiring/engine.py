@@ -207,7 +207,7 @@ async def open_engine(
         obeying += (
             services.intake.retune,
             await outward.start(core.supervisor, services),
-            *(partial(each.retuned(), services) for each in features() if each.retuned),
+            partial(_retune_features, services),
         )
         await _start_services(
             core, sending, gateway.services.sessions, scheduler, partial(lineup.start, drivers)
@@ -238,6 +238,12 @@ async def _begin(core: Foundation) -> Owners:
         if feature.begins is not None:
             await feature.begins()(core.start)
     return await start_owners(core)
+
+
+def _retune_features(services: Services, settings: Settings) -> None:
+    for feature in features():
+        if feature.retuned is not None:
+            feature.retuned()(services, settings)
 
 
 def _taker(services: Services, carrier: str) -> TextTaker | None:

@@ -16,9 +16,7 @@ from risala.engine.model.wire import lean, message_wire
 from risala.http.api.batch_reader import Item, parse_batch
 from risala.http.api.bodies import parse_get, parse_send
 from risala.http.api.fields import BodyContext, Compared
-from risala.http.api.management.actions import add_actions
-from risala.http.api.management.lists import add_lists
-from risala.http.api.management.webhooks import add_webhooks
+from risala.http.api.management.paths import add_management
 from risala.http.api.quick import quick_send
 from risala.http.api.verify import add_verify
 from risala.http.common.auth import ApiKeyAuth
@@ -131,9 +129,7 @@ def _add_api(
     add_sms(plain, gateway, context, auth)
     add_batch(plain, gateway, context, settings.http, auth)
     add_verify(plain, gateway, context, auth)
-    add_lists(plain, gateway, context, auth)
-    add_actions(plain, gateway, context, auth)
-    add_webhooks(plain, gateway, auth)
+    add_management(plain, gateway, context, auth)
 
 
 def _add_probes(paths: PlainRoutes, gateway: Gateway) -> None:

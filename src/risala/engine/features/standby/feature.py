@@ -20,7 +20,7 @@ FEATURE: Final = Feature(
     measured=later(_REPORT + "measured"),
     doctor=later("features.standby.doctor:examine"),
     duties={
-        Duty.HEADS: later("features.standby.named_stores:give_heads"),
+        Duty.HEADS: later("features.standby.service:give_heads"),
         Duty.LEASE: elsewhere("app.fenced:hold_lease"),
     },
     commands={"standby": elsewhere("cli.commands.upkeep.standby.command:standby")},

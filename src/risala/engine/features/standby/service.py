@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
 
+from risala.config.model import Settings
 from risala.dataclass import dataclass
-from risala.engine.features.standby.named_stores import pieces_of
-from risala.engine.features.standby.stored.shipper import ShippingStatus
+from risala.engine.features.standby.stored.shipping_status import ShippingStatus
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StoppedEarly
 from risala.engine.model.features import Task
+from risala.engine.rules.trail.heads import Head
 from risala.engine.services import EngineStart, Services
 
 if TYPE_CHECKING:
@@ -50,17 +52,19 @@ async def begin(start: EngineStart) -> None:
         StorageUnusable: the settings name a PostgreSQL that cannot be used from here.
     """
     section = start.settings.standby
-    store = pieces_of(section, start.settings.storage.data_dir)
-    if store is None:
+    if section.copy_kind is None:
         return
+    # Imported here: few have a second machine.
+    from risala.engine.features.standby.named_stores import pieces_of
+    from risala.engine.features.standby.stored.shipper import Shipper
+
+    store = pieces_of(section, start.settings.storage.data_dir)
+    assert store is not None
     if section.copy_kind == "postgresql" and section.replicate == "before_answer":
         start.parts[second_machine] = await _with_log(start, store)
         return
     if section.copy_kind == "postgresql":
         await start.while_waiting(partial(_unmark, store))
-    # Imported here: few have a second machine.
-    from risala.engine.features.standby.stored.shipper import Shipper
-
     status = ShippingStatus()
     shipper = Shipper(
         start.journal,
@@ -75,6 +79,7 @@ async def begin(start: EngineStart) -> None:
 
 async def _with_log(start: EngineStart, store: PieceStore) -> SecondMachine:
     # Imported here: a service whose answers do not wait needs nothing of it.
+    from risala.engine.features.standby.named_stores import pieces_of
     from risala.engine.features.standby.stored import awaited_log, wal
 
     section = start.settings.standby
@@ -117,6 +122,19 @@ async def _unmark(store: PieceStore) -> None:
             await trio.sleep(AGAIN_S)
         else:
             return
+
+
+def give_heads(settings: Settings, heads: Sequence[Head]) -> None:
+    """:func:`risala.engine.features.standby.named_stores.give_heads`, where there is a copy.
+
+    Raises:
+        StorageUnusable: PostgreSQL is named, and its driver or its address is missing.
+        OSError: the store refuses.
+    """
+    if settings.standby.copy_kind is not None:
+        from risala.engine.features.standby import named_stores
+
+        named_stores.give_heads(settings, heads)
 
 
 def tasks(services: Services) -> tuple[Task, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -20,7 +21,7 @@ from risala.http.api.management.performer import KeyPerformer
 from risala.http.api.verify_bodies import parse_get as parse_get_verification
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.parse import read_body
-from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
+from risala.http.common.plain import Handler, PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 
@@ -57,12 +58,14 @@ class EstimateBody(RequestBody):
     ] = None
 
 
-def add_actions(paths: PlainRoutes, gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> None:
-    """Serve ``POST /api/sms/cancel``, ``/api/sms/estimate`` and ``/api/verify/cancel``."""
+def handlers(gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> Mapping[str, Handler]:
+    """``POST /api/sms/cancel``, ``/api/sms/estimate`` and ``/api/verify/cancel``."""
     actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), context, auth)
-    paths.route("/api/sms/cancel", actions.cancel)
-    paths.route("/api/sms/estimate", actions.estimate)
-    paths.route("/api/verify/cancel", actions.cancel_verification)
+    return {
+        "/api/sms/cancel": actions.cancel,
+        "/api/sms/estimate": actions.estimate,
+        "/api/verify/cancel": actions.cancel_verification,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ money, senders (contract §8)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from risala.engine.model.commands import Principal
@@ -28,7 +29,7 @@ from risala.http.api.management.list_bodies import (
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.parse import read_body
-from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
+from risala.http.common.plain import Handler, PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 
@@ -39,15 +40,17 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def add_lists(paths: PlainRoutes, gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> None:
-    """Serve what lists, and what tells of the balance."""
+def handlers(gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> Mapping[str, Handler]:
+    """What lists, and what tells of the balance."""
     lists = _Lists(gateway, context, auth)
-    paths.route("/api/sms/list", lists.messages)
-    paths.route("/api/verify/list", lists.verifications)
-    paths.route("/api/inbound/list", lists.inbound)
-    paths.route("/api/ledger/list", lists.ledger)
-    paths.route("/api/balance/get", lists.balance)
-    paths.route("/api/senders/list", lists.senders)
+    return {
+        "/api/sms/list": lists.messages,
+        "/api/verify/list": lists.verifications,
+        "/api/inbound/list": lists.inbound,
+        "/api/ledger/list": lists.ledger,
+        "/api/balance/get": lists.balance,
+        "/api/senders/list": lists.senders,
+    }
 
 
 class _Lists:

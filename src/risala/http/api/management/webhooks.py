@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from risala.engine.model.commands import Principal
@@ -15,14 +16,14 @@ from risala.engine.model.records.webhooks import (
 from risala.engine.model.times import iso
 from risala.http.api import answers
 from risala.http.api.derived import DerivedBody
-from risala.http.api.fields import instant_ms
+from risala.http.api.fields import Compared, instant_ms
 from risala.http.api.management import webhook_bodies as bodies
 from risala.http.api.management.cursors import ListName, page
 from risala.http.api.management.list_bodies import LIMIT_USUAL, EmptyBody
 from risala.http.api.management.performer import KeyPerformer, issue_of
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.parse import has_escapes, read_body, read_object
-from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
+from risala.http.common.plain import Handler, PlainAnswer, PlainRequest
 from risala.http.common.problems import BodyIssue, Problem, bad_body, with_issues
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import parse_body, validate
@@ -39,20 +40,19 @@ CHUNKS_MAX: Final = 25
 Json = dict[str, Any]
 
 
-def add_webhooks(paths: PlainRoutes, gateway: Gateway, auth: ApiKeyAuth) -> None:
-    """Serve ``/api/webhooks/…``."""
+def handlers(gateway: Gateway, _: Compared, auth: ApiKeyAuth) -> Mapping[str, Handler]:
+    """``/api/webhooks/…``."""
     hooks = _Webhooks(gateway, auth)
-    for name, handler in (
-        ("list", hooks.list),
-        ("create", hooks.create),
-        ("update", hooks.update),
-        ("delete", hooks.delete),
-        ("rotate", hooks.rotate),
-        ("test", hooks.test),
-        ("deliveries", hooks.deliveries),
-        ("replay", hooks.replay),
-    ):
-        paths.route(f"/api/webhooks/{name}", handler)
+    return {
+        "/api/webhooks/list": hooks.list,
+        "/api/webhooks/create": hooks.create,
+        "/api/webhooks/update": hooks.update,
+        "/api/webhooks/delete": hooks.delete,
+        "/api/webhooks/rotate": hooks.rotate,
+        "/api/webhooks/test": hooks.test,
+        "/api/webhooks/deliveries": hooks.deliveries,
+        "/api/webhooks/replay": hooks.replay,
+    }
 
 
 class _Webhooks:
