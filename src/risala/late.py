@@ -7,13 +7,19 @@ starts without waiting for it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from threading import RLock
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader, MetaPathFinder
+else:
+    # The import system asks for their methods, not for them; they would bring what is late here.
+    Loader = MetaPathFinder = object
 
 LATE: Final = frozenset(
     (
@@ -22,7 +28,10 @@ LATE: Final = frozenset(
         "importlib.metadata._adapters",  # a package in its own words; imports email.message
         "sqlite_utils.recipes",  # its command line; imports dateutil
         "structlog.threadlocal",  # no longer recommended; imports greenlet
-        "calendar",  # email.utils, for times that are read
+        *("email.utils", "calendar"),  # ours, for times that others wrote
+        "importlib.resources",  # importlib.abc; ours, for words of mails
+        "zipfile",  # importlib.metadata; ours, for exports
+        *("tempfile", "bz2", "lzma"),  # importlib.resources and shutil; ours, for files that change
         *("difflib", "statistics"),  # ours, for faults and for figures
     )
 )
@@ -33,6 +42,9 @@ def import_late() -> None:
     """From now on, import the modules that are :data:`LATE` when they are first used."""
     if not any(isinstance(each, _LateFinder) for each in sys.meta_path):
         sys.meta_path.insert(0, _LateFinder())
+    # Python names an archive of its own library, which hardly any installation has: whoever looks
+    # for packages would load zipfile to find that out.
+    sys.path[:] = [each for each in sys.path if not each.endswith(".zip") or os.path.exists(each)]
 
 
 class _LateModule(ModuleType):

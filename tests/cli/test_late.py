@@ -85,6 +85,15 @@ def test_threads_that_come_together_get_the_whole_module(tmp_path, monkeypatch):
     assert values == [7] * 4
 
 
+def test_an_archive_that_is_not_there_is_not_searched(tmp_path, monkeypatch):
+    there = tmp_path / "plugins.zip"
+    there.touch()
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), str(there), str(tmp_path / "python.zip"), ""])
+    late.import_late()
+    assert sys.path == [str(tmp_path), str(there), ""]
+
+
 def test_late_modules_work_as_usual():
     """All of them, in a process that imports them before anything else."""
     code = (

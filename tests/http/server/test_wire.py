@@ -7,6 +7,7 @@ could with the pieces before.
 import json
 import runpy
 from dataclasses import dataclass
+from email.utils import formatdate
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ import trio.testing
 from risala.config.model import HttpSection, Settings
 from risala.http.common.origins import EXPOSED
 from risala.http.server import server
+from risala.http.server.answer import http_date
 from risala.http.server.listener_state import Patience
 
 WIRE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("wire.py"))))
@@ -315,3 +317,10 @@ async def test_a_library_that_sends_head_and_body_apart_loses_no_request(served,
                     response = await client.post(path, headers=headers, content=late())
                     assert response.status_code == status
     assert len(gateway.accepted) == 10
+
+
+@pytest.mark.parametrize("first", [0, 951_782_399, 1_798_761_599])
+def test_a_date_is_written_as_the_standard_library_writes_it(first):
+    """From the epoch, the end of a 28th of February in a leap year, and the end of a year, on."""
+    for second in range(first, first + 366 * 86_400, 86_399):
+        assert http_date(second) == formatdate(second, usegmt=True)

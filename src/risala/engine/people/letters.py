@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
-from importlib.resources import files
+from importlib import resources
 from typing import Any, Final
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -55,7 +55,7 @@ _GAP: Final = re.compile("\n{3,}")
 @cache
 def words_in(language: Language) -> Words:
     """The catalogue of one language."""
-    place = files("risala.engine.people") / "letters" / f"{language.value}.toml"
+    place = resources.files("risala.engine.people") / "letters" / f"{language.value}.toml"
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
-from email.utils import formatdate
 from typing import Final
 
 from risala.engine.model.clock import SystemClock
@@ -17,6 +17,11 @@ CONTINUE: Final = b"HTTP/1.1 100 \r\n\r\n"
 CLOSE: Final = (b"connection", b"close")
 _CLOCK: Final = SystemClock()
 _LAST: Final = b"connection: close\r\n"
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+)
 
 
 class DateLine:
@@ -30,8 +35,18 @@ class DateLine:
         second = _CLOCK.now_ms() // 1000
         if second != self._second:
             self._second = second
-            self._line = b"date: %s\r\n" % formatdate(second, usegmt=True).encode()
+            self._line = b"date: %s\r\n" % http_date(second).encode()
         return self._line
+
+
+def http_date(second: int) -> str:
+    """A second of the UTC epoch as HTTP writes it, whatever the locale (RFC 9110, 5.6.7).
+
+    ``email.utils`` would write it too, and brings all that it takes to read such a time.
+    """
+    at = time.gmtime(second)
+    day, month = _DAYS[at.tm_wday], _MONTHS[at.tm_mon - 1]
+    return f"{day}, {at.tm_mday:02} {month} {at.tm_year:04} {time.strftime('%H:%M:%S', at)} GMT"
 
 
 _DATE: Final = DateLine()

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import format_datetime
+from email import utils
 from typing import Any, Final
 
 from risala.plugins.face import (
@@ -129,7 +129,9 @@ def answer(value: Mapping[str, Any], status: int = 200) -> FaceAnswer:
 
 
 def _rfc2822(at_ms: int | None) -> str | None:
-    return None if at_ms is None else format_datetime(datetime.fromtimestamp(at_ms // 1000, UTC))
+    return (
+        None if at_ms is None else utils.format_datetime(datetime.fromtimestamp(at_ms // 1000, UTC))
+    )
 
 
 def _iso(at_ms: int) -> str:

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from importlib import resources
 from typing import Any, Final
 
 from risala.dataclass import dataclass
@@ -56,7 +56,7 @@ class AlertWords:
 @cache
 def catalogue(language: Language) -> Catalogue:
     """The words of one language."""
-    place = files("risala.engine.features.alerts") / "words" / f"{language.value}.toml"
+    place = resources.files("risala.engine.features.alerts") / "words" / f"{language.value}.toml"
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zipfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -21,7 +22,6 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import structlog
 import trio
@@ -114,7 +114,7 @@ def _pieces(parts: Generator[ExportedPart], target: Path, now_ms: int) -> Genera
     """
     ours = partial(os.open, mode=0o600)
     with closing(parts), open(target, "wb", opener=ours) as file:
-        with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_entry("README.txt", now_ms), _ABOUT)
             (settings,) = next(parts).rows
             text = json.dumps(settings, ensure_ascii=False, indent=1)
@@ -132,11 +132,11 @@ def _pieces(parts: Generator[ExportedPart], target: Path, now_ms: int) -> Genera
         os.fsync(file.fileno())
 
 
-def _entry(name: str, now_ms: int) -> ZipInfo:
+def _entry(name: str, now_ms: int) -> zipfile.ZipInfo:
     """A file of the archive, with the time at which it was begun (UTC), shown to its owner."""
     at = datetime.fromtimestamp(now_ms / 1000, UTC)
-    entry = ZipInfo(name, (at.year, at.month, at.day, at.hour, at.minute, at.second))
-    entry.compress_type = ZIP_DEFLATED
+    entry = zipfile.ZipInfo(name, (at.year, at.month, at.day, at.hour, at.minute, at.second))
+    entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o600 << 16
     return entry
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from email import utils
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -92,7 +92,7 @@ def retry_after_s(text: str | None, now_ms: int) -> float | None:
     if text.isascii() and text.isdigit():
         return float(min(int(text), RETRY_AFTER_MAX_S))
     try:
-        at = parsedate_to_datetime(text)
+        at = utils.parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError):
         return None
     now = datetime.fromtimestamp(now_ms / 1000, UTC)

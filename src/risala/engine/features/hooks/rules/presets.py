@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
+from importlib import resources
 from typing import Any, Final, Literal
 
 from risala.dataclass import dataclass
@@ -95,7 +95,7 @@ class PresetError(ValueError):
 @cache
 def presets() -> tuple[Preset, ...]:
     """Every preset, by its kind and title."""
-    folder = files("risala.engine.features.hooks.rules") / "presets"
+    folder = resources.files("risala.engine.features.hooks.rules") / "presets"
     programs = [
         preset_of(each.name.removesuffix(".toml"), tomllib.loads(each.read_text(encoding="utf-8")))
         for each in folder.iterdir()
@@ -134,7 +134,7 @@ def custom_preset(text: str) -> Preset | HookFault:
 
 @cache
 def _custom_table() -> Mapping[str, object]:
-    place = files("risala.engine.features.hooks.rules") / "presets" / f"{CUSTOM}.toml"
+    place = resources.files("risala.engine.features.hooks.rules") / "presets" / f"{CUSTOM}.toml"
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 
