@@ -30,10 +30,18 @@ driver = "loopback"
 
 
 @pytest.fixture
-def first_run(tmp_path):
-    """The command, and the link that it printed."""
-    (tmp_path / "risala.toml").write_text(STANDING)
-    process = Process([sys.executable, "-m", "risala", "init", "--web"], tmp_path)
+def standing():
+    """What the settings say already."""
+    return STANDING
+
+
+@pytest.fixture
+def first_run(tmp_path, standing):
+    """The command, and the link that it printed, on a machine that does not say where it is."""
+    if standing:
+        (tmp_path / "risala.toml").write_text(standing)
+    nowhere = {"TZ": "UTC", "LANG": "C", "LC_ALL": "C", "LC_MESSAGES": "C"}
+    process = Process([sys.executable, "-m", "risala", "init", "--web"], tmp_path, **nowhere)
     yield process, process.wait_line(lambda line: "/first-run/" in line).strip()
     process.end()
 
@@ -91,3 +99,33 @@ def test_the_whole_way_by_keyboard_and_without_script(open_link, first_run):
     address = console.get_attribute("href")
     assert re.search(r"/operator/sign-in/link/", address)
     first_run[0].wait_line(lambda line: line.strip() == address)
+
+
+@pytest.mark.parametrize("standing", [""])
+def test_a_country_is_chosen_by_keyboard_and_never_by_itself(open_link):
+    page, watch = open_link(locale="fr", java_script_enabled=False)
+    country = page.get_by_label("Pays")
+    expect(country).to_have_value("")
+    country.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#faults")).to_contain_text("Choisissez un pays.")
+    expect(country).to_have_attribute("aria-invalid", "true")
+    page.get_by_role("link", name="Choisissez un pays.").click()
+    expect(country).to_be_focused()
+    page.keyboard.type("Keny")
+    expect(country).to_have_value("KE")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Qui paie")
+    assert watch.faults == []
+
+
+@pytest.mark.parametrize("standing", [""])
+def test_a_choice_that_lacks_is_closed_to_nobody(open_link, first_run):
+    page, watch = open_link(locale="ar", bypass_csp=False)
+    found = wrong_on_any_screen(page, first_run[1].rpartition("/")[0] + "/step/country")
+    page.locator("button.main-act").click()
+    page.wait_for_selector("#faults")
+    found += violations(page)
+    assert (found, watch.faults) == ([], [])
