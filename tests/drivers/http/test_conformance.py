@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import ClassVar
+from unittest.mock import patch
+from urllib.parse import urlencode
 
 from tests.drivers.http.aggregator_line import SECRET, aggregator_and_driver
 
 from patience import HANG_S
+from risala.drivers.http.templates import filled
+from risala.lab.aggregators import table
 from risala.lab.aggregators.stand_in import StandIn
-from risala.lab.aggregators.table import PASSWORD
+from risala.lab.aggregators.table import PASSWORD, SIGNING
 from risala.plugins.contract import Driver
-from risala.plugins.testing.conformance import CarrierGot, DriverConformance
+from risala.plugins.testing.conformance import CarrierCall, CarrierGot, DriverConformance
 
 AWAY_S = 1.0
 """Longer than the driver's ``look_s``: it has to notice."""
@@ -51,6 +56,32 @@ class HttpConformance(DriverConformance):
     async def cut_link(self) -> None:
         self.stand_in.nursery.start_soon(self.stand_in.go_away, AWAY_S)
 
+    def carrier_calls(self) -> Sequence[CarrierCall]:
+        values = {"id": "own-77", "from": "+22236999999", "to": "1234", "text": "Oui, 604719"}
+        aggregator = self.stand_in.aggregator
+        return [
+            CarrierCall(
+                path,
+                urlencode(filled(brought.fields, values)).encode(),
+                {"content-type": "application/x-www-form-urlencoded"},
+            )
+            for path, brought in (
+                ("/receipt", aggregator.receipt),
+                ("/inbound", aggregator.inbound),
+            )
+        ]
+
+    def prove_call(
+        self, call: CarrierCall, *, age_s: float = 0.0, other: bool = False
+    ) -> CarrierCall:
+        if self.preset not in SIGNING:
+            raise NotImplementedError
+        with patch.object(table, "PASSWORD", "another account's" if other else PASSWORD):
+            url = f"{self.stand_in.called_at}{call.path}"
+            text = call.body.decode(errors="replace")  # it signs texts
+            signed = self.stand_in.aggregator.sign(url, text.encode())
+        return replace(call, headers={**call.headers, **signed})
+
 
 class TestAfricasTalking(HttpConformance):
     preset = "africastalking"
@@ -58,6 +89,8 @@ class TestAfricasTalking(HttpConformance):
 
 class TestTwilio(HttpConformance):
     preset = "twilio"
+    unseen: ClassVar = frozenset({"old"})
+    """Its signature has no time in it."""
 
 
 del HttpConformance, DriverConformance
