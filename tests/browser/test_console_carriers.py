@@ -3,12 +3,14 @@ by keyboard, by thumb and without script, and how each page looks to axe."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from console_lanes import BROKEN, MODEM
+from console_lanes import PHONE as PHONES
 from looking import WIDEST, wrong_on_any_screen
 from risala.engine.model.people import Language
 from risala.http.web.languages import load_words
@@ -19,7 +21,8 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 PAGES = [
     *("/operator/overview", "/operator/carriers", "/operator/carriers?to=36123456"),
     *("/operator/carriers?to=29123456", "/operator/carriers?to=12", "/operator/carriers/changes"),
-    *(f"/operator/carriers/{name}" for name in ("fake", MODEM, BROKEN)),
+    *(f"/operator/carriers/{name}" for name in ("fake", MODEM, BROKEN, PHONES)),
+    f"/operator/carriers/{PHONES}/address",
     f"/operator/carriers/{MODEM}/traffic",
 ]
 
@@ -86,3 +89,32 @@ def test_the_line_of_the_overview_is_drawn(look):
     expect(page.locator(".plot canvas")).to_be_visible()
     page.get_by_text("عرض كجدول").click()
     expect(page.locator("#rate tbody tr")).to_have_count(60)
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+def test_a_drivers_part_follows_and_its_command_asks_first(look, language):
+    """On a telephone: the table changes by itself, and the answer comes after the question."""
+    page = look(f"/operator/carriers/{PHONES}", language, **PHONE)
+    today = page.get_by_role("row", name="Samsung A12").get_by_role("cell").last
+    before = today.inner_text()
+    expect(today).not_to_have_text(before)
+    device = page.locator("details", has_text="Samsung A12")
+    sure = device.locator("button")
+    expect(sure).to_be_hidden()
+    device.locator("summary").tap()
+    sure.tap()
+    expect(page.locator("main")).to_contain_text("dev_1")
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+def test_a_secret_address_is_made_and_shown_once_without_script(look, language):
+    words = load_words(Language(language))
+    page = look(f"/operator/carriers/{PHONES}", language, java_script_enabled=False)
+    page.locator(f"a[href$='{PHONES}/address']").click()
+    page.locator("main form button").click()
+    expect(page.locator("#address")).to_have_value(
+        re.compile(f"/carriers/{PHONES}/[A-Za-z0-9]{{32}}$")
+    )
+    page.get_by_role("link", name=str(words("The address is saved"))).click()
+    expect(page.locator("#h-address")).to_be_visible()
+    assert page.locator("#address").count() == 0

@@ -23,6 +23,7 @@ from risala.plugins.answering import (
     CarrierStream,
     RequestRefusedError,
 )
+from risala.plugins.page import Paged
 from risala.sms.cause import Cause
 from risala.sms.message import Alphabet, Inbound, Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
@@ -59,6 +60,7 @@ __all__ = [
     "Inbound",
     "NotStoredError",
     "Outcome",
+    "Paged",
     "Posting",
     "Receipt",
     "ReceiptState",
@@ -402,6 +404,9 @@ class DriverCommand:
     """One line for the operator."""
     arguments: str = ""
     """The form of its arguments: ``CODE [CHOICE]…``. Empty: no arguments."""
+    needs_fresh_sign_in: bool = False
+    """True: it hands out a secret, or does what is hard to undo. An operator in the console has
+    then shown within ten minutes who they are."""
 
 
 class CommandRefusedError(Exception):

@@ -114,6 +114,26 @@ _DRIVER: Final = ContractPage(
             "`risala.plugins.testing.called` has the same address for tests: `open_address` puts a "
             "driver behind the service's own handling of requests, without the rest of a service.",
         ),
+        ContractChapter(
+            "A driver that fills its carrier's page",
+            "risala.plugins.page",
+            (
+                "Paged",
+                "ConsolePage",
+                "LivePage",
+                "PageService",
+                "PageHeading",
+                "PageText",
+                "PageFigures",
+                "PageTable",
+                "PageForm",
+                "FormField",
+            ),
+            "What the console shows of devices, SIMs or accounts is data: the console draws it in "
+            "its own frame, right to left where the reader's language is, light and dark, with "
+            "everything escaped. Sentences are the driver's, in the language that "
+            "`service.language` names. At most 50 blocks are drawn, and 500 rows of a table.",
+        ),
         ContractChapter("How it is registered", "risala.plugins.contract", ("DriverFactory",)),
     ),
     ("risala.plugins.testing.conformance", "DriverConformance"),

@@ -12,6 +12,14 @@ from dataclasses import fields
 from typing import Final
 
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities
+from risala.plugins.page import (
+    FormField,
+    PageFigures,
+    PageForm,
+    PageHeading,
+    PageTable,
+    PageText,
+)
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Refused, Scope, Throttled, Uncertain, Unsent
 from risala.sms.receipt import Receipt, ReceiptState
@@ -136,3 +144,20 @@ _OF_CAPABILITIES: Final[tuple[tuple[str, _Fits, str], ...]] = (
     ),
     ("account", _is_text, "a text"),
 )
+
+
+def is_block(block: object) -> bool:
+    """Whether a block of a console page can be drawn: what a plugin gives must not break the
+    drawing."""
+    match block:
+        case PageHeading(text) | PageText(text):
+            return isinstance(text, str)
+        case PageFigures(figures):
+            return all(len(each) == 2 and isinstance(each[0], str) for each in figures)
+        case PageTable(columns, rows):
+            return bool(columns) and all(len(row) == len(columns) for row in rows)
+        case PageForm(action, submit, fields):
+            return bool(action and submit) and all(
+                isinstance(each, FormField) and each.name.isidentifier() for each in fields
+            )
+    return False

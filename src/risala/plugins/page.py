@@ -1,4 +1,5 @@
-"""The contract for plugins that add pages to the operator's console.
+"""The contract for plugins that add pages to the operator's console, and for drivers that fill a
+part of their carrier's page there (:class:`Paged`).
 
 A page is registered by the hook ``risala_register_console_pages`` (see
 :mod:`risala.plugins.hookspecs`), and is at ``/operator/plugins/NAME``. It is made of blocks, which
@@ -19,7 +20,10 @@ Cell = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class PageHeading:
+    """A heading."""
+
     text: str
+    """Its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class PageText:
     """A paragraph."""
 
     text: str
+    """Its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,10 @@ class PageFigures:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
+    """Rows of cells. On a narrow screen each row is a card."""
+
     columns: Sequence[str]
+    """Their headings."""
     rows: Sequence[Sequence[Cell]]
     """As many cells each as there are columns. At most 500 are shown."""
     empty: str = ""
@@ -53,12 +61,16 @@ class FormField:
     name: str
     """Letters, digits and ``_``."""
     label: str
-    kind: Literal["text", "number", "check", "choice"] = "text"
+    """What it is for."""
+    kind: Literal["text", "number", "check", "choice", "hidden"] = "text"
+    """A ``check`` is yes or no. ``hidden`` is not shown: its value is sent as it is, such as the id
+    of what the form is for; its label is empty."""
     value: str = ""
     """The field's first content; of a ``check``, ``yes`` or nothing."""
     choices: Sequence[tuple[str, str]] = ()
     """The options of a ``choice``: the value sent, and its label."""
     hint: str = ""
+    """A sentence below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +82,12 @@ class PageForm:
     submit: str
     """The text of the button."""
     fields: Sequence[FormField] = ()
+    """What it asks for."""
     text: str = ""
     """What it does."""
+    confirm: str = ""
+    """What is asked before it is done, in the reader's language, with what it costs. Empty: the
+    button does it at once."""
 
 
 PageBlock = PageHeading | PageText | PageFigures | PageTable | PageForm
@@ -141,6 +157,25 @@ class LivePage(Protocol):
     @property
     def redrawn_every_s(self) -> float:
         """Seconds between two drawings. At least one second passes."""
+
+
+@runtime_checkable
+class Paged(Protocol):
+    """A driver that fills a part of its carrier's page in the operator's console, such as a list of
+    devices.
+
+    The part stands at ``/operator/carriers/NAME``, and is drawn as a plugin's page is: from blocks,
+    for operators alone. A :class:`PageForm` there asks one of the driver's own commands
+    (:class:`risala.plugins.contract.Commandable`): ``action`` is the command's name, the values of
+    the fields are its arguments, in their order; empty ones at the end are left out. The command's
+    answer is shown once. Only operators whose role may ask commands see the form. A form of no
+    command that the driver has is left out.
+    """
+
+    @property
+    def page(self) -> ConsolePage:
+        """The part. It is asked at any time in the driver's life, also before it is up. With
+        :class:`LivePage` it is drawn again by itself."""
 
 
 @dataclass(frozen=True, slots=True)

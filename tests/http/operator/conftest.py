@@ -66,15 +66,16 @@ class Talking(FakeDriver):
 
 @pytest.fixture
 async def post(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Post]:
-    """With further sections of the settings, where a test gives them."""
-    more = getattr(request, "param", {})
+    """With further sections of the settings, where a test gives them; ``driver`` is another one."""
+    more = dict(getattr(request, "param", {}))
+    driver = more.pop("driver", Talking)()
     settings = Settings(storage=StorageSection(data_dir=tmp_path), **more)
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
     pages: dict[str, OpenPage] = {}
     outside = Connections(payments={"bankily": bankily}, pages=pages)
     seams = replace(system_seams(), inline_journal=True, watch_loop=False)
-    drivers = {"fake": Talking()}
+    drivers = {"fake": driver}
     async with open_engine(settings, (carrier,), drivers, seams, outside=outside) as engine:
         gateway = engine.gateway
         console = create_console(gateway, settings, shutdown=trio.Event())

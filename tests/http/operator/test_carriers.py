@@ -143,6 +143,12 @@ async def test_its_driver_is_asked_and_the_answer_is_shown_once(post, operator):
     assert "Answer to" not in (await operator.get(f"{PAGE}/fake")).text
 
 
+async def test_a_driver_that_fills_nothing_and_proves_who_calls_has_no_such_pages(operator):
+    assert "Secret address" not in (await operator.get(f"{PAGE}/fake")).text
+    assert (await operator.get(f"{PAGE}/fake/address")).status == 404
+    assert (await operator.get(f"{PAGE}/fake/live")).status == 404
+
+
 CODES = {
     "draining": {"in_flight": 2},
     "leaving": {"in_flight": 1},

@@ -10,7 +10,7 @@ import trio
 
 from cases import sweep
 from risala.drivers.sinks.plugin import TITLE, SinksPage
-from risala.http.operator import plugins
+from risala.http.operator import blocks
 from risala.plugins.page import (
     FormField,
     OpenPage,
@@ -34,8 +34,10 @@ FORM = PageForm(
         FormField("loud", "Loud", "check"),
         FormField("size", "Size", "choice", "s", (("s", "Small"), ("l", "Large"))),
         FormField("count", "Count", "number", hint="At least one"),
+        FormField("thing", "", "hidden", "thing_1"),
     ),
     "Gives it another name.",
+    "Is nothing called so?",
 )
 BLOCKS = (
     PageHeading(EVIL),
@@ -108,6 +110,8 @@ async def test_a_form_reaches_the_plugin_once_with_a_line_in_the_trail(page, pos
     again = await operator.post("/operator/plugins/things", {**form, **marks})
     assert again.status == 303
     assert page.sent == [("rename", {"name": "secret", "loud": "yes"})]
+    assert "Is nothing called so?" in drawn.text
+    assert drawn.field("thing") == "thing_1"
     (line,) = (await post.do("audit.list", operation="plugins.act"))["lines"]
     assert line["subject"] == "things"
     assert "rename" in str(line)
@@ -152,7 +156,7 @@ async def test_a_page_that_cannot_be_drawn_says_so_and_the_others_go_on(page, op
 
 async def test_a_page_that_never_comes_says_so_and_the_others_go_on(page, operator, monkeypatch):
     # No mock clock: it jumps whenever only threads work, past the end of what is signed in.
-    monkeypatch.setattr(plugins, "DRAW_S", 0.01)
+    monkeypatch.setattr(blocks, "DRAW_S", 0.01)
     await _refused(page, operator, trio.sleep_forever)
 
 

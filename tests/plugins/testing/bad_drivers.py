@@ -17,6 +17,7 @@ from sound_driver import PASSWORD, Posted, Sound, SoundSuite
 
 from risala.plugins.contract import (
     Accepted,
+    DriverCommand,
     Health,
     HealthState,
     NotStoredError,
@@ -26,6 +27,7 @@ from risala.plugins.contract import (
     Uncertain,
     Unsent,
 )
+from risala.plugins.page import PageForm, PageHeading
 
 EXPECTED: dict[str, tuple[str, str]] = {}
 TOKEN = "token-of-the-phone"
@@ -552,6 +554,40 @@ class NotesItsToken(Sound):
 class DoesAnyCommand(Posted):
     async def command(self, name, arguments):
         return {}
+
+
+class Parts(Posted):
+    """Fills a part of its carrier's page."""
+
+    commands = (DriverCommand("forget", "It forgets a device."),)
+    block: ClassVar = PageForm("forget", "Forget it")
+
+    @property
+    def page(self):
+        return self
+
+    async def show(self, service):
+        await trio.lowlevel.checkpoint()
+        return (PageHeading(service.language), self.block)
+
+
+class TestParts(SoundSuite):
+    driver = Parts
+
+
+@bad("test_its_part_of_the_page_is_made_of_blocks", "no block")
+class FillsWithText(Parts):
+    block = "text"
+
+
+@bad("test_its_part_of_the_page_is_made_of_blocks", "which the driver does not have")
+class AsksAStranger(Parts):
+    block = PageForm("remove", "Remove it")
+
+
+@bad("test_its_part_of_the_page_is_made_of_blocks", "a secret stands on the page")
+class ShowsItsPassword(Parts):
+    block = PageHeading(f"Bound with {PASSWORD}.")
 
 
 @bad("test_declines_says_why_and_until_when", "declines returned a bool")

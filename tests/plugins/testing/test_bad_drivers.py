@@ -47,6 +47,7 @@ SOUND = [
     ("bad_called", "TestCalled"),
     ("bad_called", "TestByToken"),
     ("bad_called", "TestBySecretAddress"),
+    ("bad_drivers", "TestParts"),
     ("bad_others", "TestSoundMailer"),
     ("bad_others", "TestSoundSink"),
     ("bad_others", "TestSoundCard"),

@@ -77,6 +77,7 @@ FALLS_SHORT = {
     "/operator/approvals/<approval_id>/refuse": "what another operator asked for",
     "/operator/organizations/<organization_id>/domains/confirm": "a domain that is asked for",
     "/operator/organizations/<organization_id>/domains/refuse": "a domain that is asked for",
+    "/operator/carriers/<carrier>/address": "a carrier that is called by a secret address",
     "/operator/carriers/<carrier>/ask": "a line that takes commands",
     "/operator/carriers/changes": "a file of settings",
     "/operator/organizations/<organization_id>/countries": "a country abroad that is served",

@@ -48,7 +48,7 @@ from risala.engine.people.people import People
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.engine.verify.sessions import Judge, Open, settle_seen, view_of
-from risala.plugins.page import ConsolePages
+from risala.plugins.page import ConsolePage, ConsolePages, Paged
 
 R = TypeVar("R")
 TABLE: Final = "risala.engine.gateway.table"
@@ -91,6 +91,13 @@ class Gateway:
     def console_pages(self) -> ConsolePages:
         """Pages that plugins bring to the operator's console."""
         return self.services.pages
+
+    def carrier_page(self, carrier: str) -> ConsolePage | None:
+        """What a carrier's driver fills of its page in the console; None: nothing. Raises whatever
+        the driver raises."""
+        workers = self.services.delivery.workers()
+        driver = next((each.driver for each in workers if each.name == carrier), None)
+        return driver.page if isinstance(driver, Paged) else None
 
     # -- for API clients
 

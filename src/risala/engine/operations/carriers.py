@@ -18,7 +18,8 @@ from risala.engine.kernel.arguments import (
 )
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.errors import Conflict, Invalid, NotFound, SenderNotApproved
+from risala.engine.model.callers import Freshness
+from risala.engine.model.errors import Conflict, Invalid, NotFound, NotFresh, SenderNotApproved
 from risala.engine.model.records.carriers import rereading, routes, state, stored
 from risala.engine.model.records.carriers.rereading import SettingsPreview
 from risala.engine.model.records.carriers.routes import (
@@ -150,6 +151,9 @@ async def _ask(call: Call[AskCarrier]) -> CommandAnswer:
     question, delivery = call.arguments, call.services.delivery
     arguments = question.arguments or ()
     delivery.refuse_ask(question.carrier, question.command, arguments)
+    offered = {each.name: each for each in delivery.offered(question.carrier)}
+    if offered[question.command].needs_fresh_sign_in and call.caller.freshness is Freshness.STALE:
+        raise NotFresh
     # The entry leaves out the command's arguments: one may be a voucher's number or a PIN. It is
     # written before the driver is asked, because the carrier's action cannot be undone.
     await call.note(

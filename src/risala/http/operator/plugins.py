@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-import structlog
 import trio
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.gateway.table import OPERATIONS
 from risala.engine.model.errors import EngineError, NotFound
 from risala.engine.model.records.upkeep.plugins import ACT, PluginHealth
 from risala.engine.model.records.upkeep.plugins import LIST as PLUGINS
+from risala.http.operator.blocks import (
+    DRAW_S,
+    REDRAWN_S_MIN,
+    OperatorService,
+    Runs,
+    blocks_of,
+    log_failure,
+    runs_of,
+)
 from risala.http.operator.carriers.driver_words import driver_line
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD
@@ -22,64 +29,9 @@ from risala.http.web.live import Pieces
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.plugins.loading import raised_at
-from risala.plugins.page import (
-    ActingPage,
-    FormField,
-    LivePage,
-    PageAnswer,
-    PageBlock,
-    PageFigures,
-    PageForm,
-    PageHeading,
-    PageTable,
-    PageText,
-)
+from risala.plugins.page import ActingPage, ConsolePage, LivePage, PageAnswer
 
-log = structlog.get_logger(__name__)
-
-DRAW_S: Final = 10.0
-"""How long a plugin may take over a page."""
-REDRAWN_S_MIN: Final = 1.0
-"""Seconds at least from one drawing of a live page to the next."""
-ROWS_MAX: Final = 500
-BLOCKS_MAX: Final = 50
-TEXT_CHARACTERS_MAX: Final = 2000
 _PAGE: Final = "/operator/plugins"
-_KINDS: Final = {
-    PageHeading: "heading",
-    PageText: "text",
-    PageFigures: "figures",
-    PageTable: "table",
-    PageForm: "form",
-}
-
-
-class OperatorService:
-    """A :class:`risala.plugins.page.PageService`: the operator's own rights, and less."""
-
-    def __init__(self, request: PageRequest, *, acts: bool) -> None:
-        self._request = request
-        self._acts = acts
-
-    @property
-    def language(self) -> str:
-        return self._request.words.language.value
-
-    @property
-    def query(self) -> Mapping[str, str]:
-        return dict(self._request.http.args)
-
-    async def look(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        declared = OPERATIONS.get(operation)
-        if declared is None or declared.changes or declared.shows_texts:
-            raise PermissionError(f"{operation} is no operation that a page may look by")
-        return await self._request.perform(operation, **arguments)
-
-    async def do(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        declared = OPERATIONS.get(operation)
-        if declared is None or declared.shows_texts or not self._acts:
-            raise PermissionError(f"{operation} is no operation that a page may do now")
-        return await self._request.perform(operation, **arguments)
 
 
 async def listed(request: PageRequest) -> TrioResponse:
@@ -107,13 +59,13 @@ async def show(request: PageRequest) -> TrioResponse:
 async def live(request: PageRequest) -> TrioResponse:
     """What is no form, drawn again at the page's own intervals."""
     name = _name(request)
-    page = request.site.gateway.console_pages[name].page
+    page = _page(request, name)
     if not isinstance(page, LivePage):
         raise NotFound("There is no such page.")
     pieces = Pieces()
 
     async def draw(_: object) -> str:
-        runs = _runs(await _blocks(request, name), {}, {})
+        runs = await _runs(request, name, {}, {})
         return pieces.fresh(await request.drawn("plugins/pieces.html", {"runs": runs}))
 
     return request.live(draw, by_time=True, beat_s=max(REDRAWN_S_MIN, page.redrawn_every_s))
@@ -121,7 +73,7 @@ async def live(request: PageRequest) -> TrioResponse:
 
 async def act(request: PageRequest) -> TrioResponse:
     name, action = _name(request), request.form.text("action")
-    page = request.site.gateway.console_pages[name].page
+    page = _page(request, name)
     if not isinstance(page, ActingPage):
         raise NotFound("There is no such page.")
     fields = {
@@ -138,12 +90,12 @@ async def act(request: PageRequest) -> TrioResponse:
     except EngineError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
-        _log(name, f"{type(error).__name__}, at {raised_at(error)}")
+        log_failure(name, f"{type(error).__name__}, at {raised_at(error)}")
     else:
         if scope.cancelled_caught:
-            _log(name, f"it took longer than {DRAW_S:g} s")
+            log_failure(name, f"it took longer than {DRAW_S:g} s")
         elif not isinstance(answer, PageAnswer):
-            _log(name, "it gave no answer to a form")
+            log_failure(name, "it gave no answer to a form")
     return await _drawn(
         request, name, answer if isinstance(answer, PageAnswer) else _FAILED, fields
     )
@@ -162,90 +114,24 @@ async def _drawn(
         status=422 if faults else 200,
         title=_title(request, name),
         name=name,
-        runs=_runs(await _blocks(request, name), faults, sent),
-        is_live=isinstance(request.site.gateway.console_pages[name].page, LivePage),
+        runs=await _runs(request, name, faults, sent),
+        is_live=isinstance(_page(request, name), LivePage),
         answer=answer,
         has_failed=answer is _FAILED,
         is_refused=bool(faults),
     )
 
 
-async def _blocks(request: PageRequest, name: str) -> Sequence[PageBlock] | None:
-    """The blocks of a page; None: the plugin failed."""
-    blocks: object = None
-    try:
-        with trio.move_on_after(DRAW_S) as scope:
-            service = OperatorService(request, acts=False)
-            blocks = await request.site.gateway.console_pages[name].page.show(service)
-    except EngineError:
-        raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
-        _log(name, f"{type(error).__name__}, at {raised_at(error)}")
-        return None
-    if scope.cancelled_caught:
-        _log(name, f"it took longer than {DRAW_S:g} s")
-        return None
-    if not isinstance(blocks, Sequence) or not all(_is_block(each) for each in blocks):
-        _log(name, "it gave something that is no block")
-        return None
-    return blocks[:BLOCKS_MAX]
+async def _runs(
+    request: PageRequest, name: str, faults: Mapping[str, str], sent: Mapping[str, str]
+) -> Runs | None:
+    """The page for the template; None: the plugin failed."""
+    blocks = await blocks_of(request, name, _page(request, name))
+    return None if blocks is None else runs_of(blocks, faults, sent)
 
 
-def _runs(
-    blocks: Sequence[PageBlock] | None, faults: Mapping[str, str], sent: Mapping[str, str]
-) -> list[list[dict[str, Any]]] | None:
-    """The blocks for the template, in runs: each form is one, and all between two forms. None: as
-    :func:`_blocks`."""
-    if blocks is None:
-        return None
-    runs: list[list[dict[str, Any]]] = [[]]
-    for block in blocks:
-        shown = _shown(block, faults, sent)
-        runs += [[shown], []] if isinstance(block, PageForm) else []
-        if not isinstance(block, PageForm):
-            runs[-1].append(shown)
-    return runs
-
-
-def _is_block(block: object) -> bool:
-    """Whether a block can be drawn: a plugin's data must not break the drawing."""
-    match block:
-        case PageHeading(text) | PageText(text):
-            return isinstance(text, str)
-        case PageFigures(figures):
-            return all(len(each) == 2 and isinstance(each[0], str) for each in figures)
-        case PageTable(columns, rows):
-            return bool(columns) and all(len(row) == len(columns) for row in rows)
-        case PageForm(action, submit, fields):
-            return bool(action and submit) and all(
-                isinstance(each, FormField) and each.name.isidentifier() for each in fields
-            )
-    return False
-
-
-def _log(name: str, reason: str) -> None:
-    # Without the exception's text: it may quote the page.
-    log.error("page.failed", page=name, reason=reason)
-
-
-def _shown(block: PageBlock, faults: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, Any]:
-    """A block for the template; of a refused form, with the typed values."""
-    shown: dict[str, Any] = {"kind": _KINDS[type(block)], "block": block}
-    if isinstance(block, PageTable):
-        shown["rows"] = [[_cell(each) for each in row] for row in block.rows[:ROWS_MAX]]
-        shown["left_out"] = max(0, len(block.rows) - ROWS_MAX)
-    elif isinstance(block, PageFigures):
-        shown["figures"] = [(label, _cell(value)) for label, value in block.figures]
-    elif isinstance(block, PageForm):
-        shown["faults"] = {name: str(text) for name, text in faults.items() if name}
-        shown["sent"] = sent if faults else {}
-    return shown
-
-
-def _cell(value: object) -> str | int | float | bool | None:
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return str(value)[:TEXT_CHARACTERS_MAX]
+def _page(request: PageRequest, name: str) -> ConsolePage:
+    return request.site.gateway.console_pages[name].page
 
 
 def _name(request: PageRequest) -> str:

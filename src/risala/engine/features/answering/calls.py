@@ -168,6 +168,10 @@ class CallAnswerer:
         """Take over the secret that is in force now."""
         self._addresses[address.carrier] = address
 
+    def stored(self, carrier: str) -> StoredAddress | None:
+        """The secret of a carrier's address, as it is stored; None: none was made yet."""
+        return self._addresses.get(carrier)
+
     def at(self, path: str) -> Callee | None:
         """The carrier whose address has this word; None: there is none."""
         return next((each for each in self._all() if each.path == path), None)

@@ -36,5 +36,7 @@ FEATURE: Final = Feature(
     live_metrics=later("features.answering.calls:metrics"),
     mounts=elsewhere("http.faces.carriers:mount"),
     tables=("carrier_addresses",),
+    console=(elsewhere("http.operator.carriers.address:ROUTES"),),
+    shown={"carrier": elsewhere("http.operator.carriers.address:of_carrier")},
     commands={"carriers rotate": elsewhere("cli.commands.upkeep.carrier_address:rotate")},
 )

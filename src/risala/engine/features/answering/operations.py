@@ -23,7 +23,7 @@ from risala.engine.rules.roles import OPERATORS
 OPERATIONS: Final = Operations()
 
 
-@OPERATIONS(ROTATE, roles=OPERATORS, changes=CarrierAddress)
+@OPERATIONS(ROTATE, roles=OPERATORS, changes=CarrierAddress, fresh=True)
 async def _rotate(call: Call[OfCarrier]) -> CarrierAddress:
     name, services = call.arguments.carrier, call.services
     callee = call.part(CarrierCalls).of_carrier(name)

@@ -1,15 +1,19 @@
-"""One carrier: its pace and weight, its driver's commands, its life, receipts without a message."""
+"""One carrier: its pace and weight, its driver's commands and part of the page, its life, receipts
+without a message."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Refusal
+from risala.dataclass import dataclass
+from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.carriers import state
-from risala.engine.model.records.carriers.state import CommandAnswer
+from risala.engine.model.records.carriers.state import CarrierDetails, CommandAnswer
+from risala.http.operator.blocks import REDRAWN_S_MIN, Runs, blocks_of, log_failure, runs_of
 from risala.http.operator.carriers.driver_words import (
     driver_facts,
     driver_line,
@@ -18,9 +22,13 @@ from risala.http.operator.carriers.driver_words import (
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import tile
 from risala.http.web.face import PageAccess
+from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
+from risala.http.web.live import Pieces
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
+from risala.plugins.loading import raised_at
+from risala.plugins.page import LivePage, PageForm
 
 CHANGED: Final = N_("It applies at once, until you undo it here.")
 ENDED: Final = N_("The settings file applies again.")
@@ -47,6 +55,8 @@ async def _values(request: PageRequest, answer: CommandAnswer | None = None) -> 
     lane = await request.ask(state.SHOW, carrier=name)
     words = request.words
     return {
+        **await request.of_features("carrier", name),
+        "filled": await _filled(request, lane),
         "tile": tile(request.formats, lane),
         "lane": lane,
         "counts": [(label, getattr(lane, name)) for name, label in COUNTS.items()],
@@ -61,6 +71,54 @@ async def _values(request: PageRequest, answer: CommandAnswer | None = None) -> 
         "asked": answer and answer.command,
         "form": request.form,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class FilledPart:
+    """What a driver fills of its carrier's page."""
+
+    runs: Runs = dataclasses.field(default_factory=list)
+    """Empty: it fills nothing."""
+    beat_s: float | None = None
+    """Seconds between two drawings; None: it is drawn once."""
+    has_failed: bool = False
+
+
+async def _filled(request: PageRequest, lane: CarrierDetails) -> FilledPart:
+    """The driver's part, with the forms of those commands that the reader may ask."""
+    log_name = f"carriers/{lane.name}"
+    try:
+        page = request.site.gateway.carrier_page(lane.name)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
+        log_failure(log_name, f"{type(error).__name__}, at {raised_at(error)}")
+        return FilledPart(has_failed=True)
+    if page is None:
+        return FilledPart()
+    blocks = await blocks_of(request, log_name, page)
+    if blocks is None:
+        return FilledPart(has_failed=True)
+    may_ask = {each.name for each in lane.commands} if request.can(state.ASK) else frozenset()
+    shown = [each for each in blocks if not isinstance(each, PageForm) or each.action in may_ask]
+    beat_s = page.redrawn_every_s if isinstance(page, LivePage) else None
+    return FilledPart(runs_of(shown, {}, {}), beat_s)
+
+
+async def live(request: PageRequest) -> TrioResponse:
+    """What the driver fills, drawn again at its own intervals, except forms."""
+
+    async def filled() -> FilledPart:
+        return await _filled(request, await request.ask(state.SHOW, carrier=name))
+
+    name, pieces = request.arguments["carrier"], Pieces()
+    beat_s = (await filled()).beat_s  # before the stream: or 404
+    if beat_s is None:
+        raise NotFound("There is no such page.")
+
+    async def draw(_: object) -> str:
+        values = {"runs": (await filled()).runs}
+        return pieces.fresh(await request.drawn("plugins/pieces.html", values))
+
+    return request.live(draw, by_time=True, beat_s=max(REDRAWN_S_MIN, beat_s))
 
 
 async def override(request: PageRequest) -> TrioResponse:
@@ -101,7 +159,7 @@ async def end_override(request: PageRequest) -> TrioResponse:
 async def ask(request: PageRequest) -> TrioResponse:
     """Run a command of the driver's own; the answer is on this page only."""
     form = request.form
-    arguments = form.text("arguments").split()
+    arguments = _of_part(form) or form.text("arguments").split()
     try:
         answer = await request.ask(
             state.ASK,
@@ -111,13 +169,24 @@ async def ask(request: PageRequest) -> TrioResponse:
         )
     except Refusal as error:
         return await request.again(_TEMPLATE, error, await _values(request))
-    return await request.page(_TEMPLATE, await _values(request, answer))
+    # The answer may be a secret, such as a new device's token.
+    return await request.page(_TEMPLATE, await _values(request, answer), is_secret=True)
+
+
+def _of_part(form: SentForm) -> list[str]:
+    """The arguments of a form of the driver's part, which names a field for each; empty ones at the
+    end are left out."""
+    values = [form.text(name) for name in form.text("order").split()]
+    while values and not values[-1]:
+        del values[-1]
+    return values
 
 
 ROUTES: Final = (
     PageRoute(
         path=_ONE, view=shows(_TEMPLATE, _values), access=PageAccess.OPERATOR, needs=state.SHOW
     ),
+    PageRoute(path=f"{_ONE}/live", view=live, access=PageAccess.OPERATOR, needs=state.SHOW),
     PageRoute(
         path=f"{_ONE}/override",
         view=override,

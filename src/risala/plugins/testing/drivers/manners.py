@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final
 
 import trio
 
@@ -12,13 +16,16 @@ from risala.plugins.contract import (
     Commandable,
     CommandRefusedError,
     Declined,
+    Paged,
     Uncertain,
 )
+from risala.plugins.fits import is_block
+from risala.plugins.page import PageForm
 from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.reports import all_reports
-from risala.plugins.testing.drivers.stage import OVERDUE_S
+from risala.plugins.testing.drivers.stage import OVERDUE_S, DriverStage
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.sms.numbering.plan import EXAMPLE
 
@@ -78,7 +85,7 @@ class DriverMannerChecks(DriverArrivalChecks):
             outcome = await stage.submit(segment())
             await trio.sleep(self.quiet_s)
             context = stage.context
-            secrets = [each for each in context.sealed if len(each) >= SECRET_CHARACTERS_MIN]
+            secrets = _sealed(stage)
             if not secrets:
                 raise NotApplicable("the driver remembers nothing sealed")
             notes = (("a plain note", each) for each in context.noted)
@@ -130,6 +137,28 @@ class DriverMannerChecks(DriverArrivalChecks):
                     name,
                     "command accepted an unknown name. Raise CommandRefusedError.",
                 )
+
+    @check("driver-contract.md#paged")
+    async def test_its_part_of_the_page_is_made_of_blocks(self) -> None:
+        """What it fills of its carrier's page is drawable in each language, asks commands that it
+        has, and shows no secret."""
+        name = "test_its_part_of_the_page_is_made_of_blocks"
+        async with self.running(name) as stage:
+            driver = stage.driver
+            if not isinstance(driver, Paged):
+                raise NotApplicable("the driver fills no part of its carrier's page")
+            commands = driver.commands if isinstance(driver, Commandable) else ()
+            known = {each.name for each in commands}
+            secrets = {*self.secrets, *_sealed(stage)}
+            for language in ("en", "fr", "ar"):
+                overdue = PluginFaultError(
+                    name, f"show did not return within {self.patience_s:g} s ({language})."
+                )
+                show = partial(driver.page.show, PlainPageService(language))
+                blocks: object = await self.call(show, self.patience_s, overdue)
+                fault = _fault_of_part(blocks, known, secrets)
+                if fault is not None:
+                    raise PluginFaultError(name, f"{fault} ({language}).")
 
     @check("driver-contract.md#choosy")
     async def test_declines_says_why_and_until_when(self) -> None:
@@ -204,3 +233,36 @@ class DriverMannerChecks(DriverArrivalChecks):
                 )
             await stage.accepted(after)
             await self.seen_once(stage, (before, after))
+
+
+class PlainPageService:
+    """A :class:`~risala.plugins.page.PageService` without an engine."""
+
+    query: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+
+    async def do(self, operation: str, /, **arguments: object) -> dict[str, Any]:
+        raise PermissionError(f"{operation}: there is no engine here")
+
+    look = do
+
+
+def _fault_of_part(
+    blocks: object, commands: AbstractSet[str], secrets: AbstractSet[str]
+) -> str | None:
+    if not isinstance(blocks, Sequence) or not all(is_block(each) for each in blocks):
+        return "show gave something that is no block, so that the console shows nothing of it"
+    forms = [each for each in blocks if isinstance(each, PageForm)]
+    strange = next((each.action for each in forms if each.action not in commands), None)
+    if strange is not None:
+        return f"a form asks the command {strange!r}, which the driver does not have"
+    if any(secret in str(each) for secret in secrets for each in blocks):
+        return "a secret stands on the page; a command's answer shows one once"
+    return None
+
+
+def _sealed(stage: DriverStage) -> set[str]:
+    """What it remembers sealed, as far as it is long enough to be looked for."""
+    return {each for each in stage.context.sealed if len(each) >= SECRET_CHARACTERS_MIN}
