@@ -54,9 +54,10 @@ class Release:
 
     def _built(self, artefact: Artefact) -> list[Path]:
         target, version = artefact.target, self._version
-        missing = artefact.missing()
-        if target in self._without or missing:
-            self._left_out.append(f"{target} ({f'needs {missing}' if missing else 'as asked'})")
+        missing, is_unwanted = artefact.missing(), target in self._without
+        if is_unwanted or missing:
+            why = "as asked" if is_unwanted else f"needs {missing}"
+            self._left_out.append(f"{target} ({why})")
             return []
         commit = self._shop.git("rev-parse", "HEAD")
         record = self._shop.log.with_name(f"{target}-{commit}")

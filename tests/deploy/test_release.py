@@ -7,7 +7,6 @@ write small files and say that they were called.
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -184,7 +183,7 @@ def test_after_a_failed_build_the_same_command_goes_on(shop, capsys):
 def test_what_cannot_be_built_here_is_said(tmp_path):
     deb = Artefact("deb", ("risala_{version}-*.deb",), ("no-such-program", "nor-this-one"))
     assert deb.missing() == "no-such-program or nor-this-one"
-    assert Artefact("sh", (), (Path(sys.executable).name,)).missing() == ""
+    assert Artefact("sh", (), ("sh",)).missing() == ""
     with pytest.raises(SystemExit, match=r"make deb left no risala_1\.2\.3-\*\.deb\."):
         deb.files(tmp_path, "1.2.3")
 
