@@ -29,8 +29,8 @@ from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.own_data.stored import exports
 from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
-from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.records import RowFault
+from risala.engine.features.tables.uploads import uploads_of
 from risala.engine.gateway.table import OPERATIONS
 from risala.engine.journal.store import audit_log
 from risala.engine.kernel.arguments import parse

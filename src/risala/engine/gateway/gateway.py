@@ -63,6 +63,10 @@ class Gateway:
         """
         self.services = services
         self._later = later
+        self.operated = trio.Event()
+        """Set once the table of operations is there: from then on somebody does more than send."""
+        if not later:
+            self.operated.set()
         self._permitted: dict[tuple[Role, OperatorRole], frozenset[str]] = {}
 
     @property
@@ -395,6 +399,7 @@ class Gateway:
         if self._later:
             await trio.to_thread.run_sync(import_module, TABLE)
             self._later = False
+            self.operated.set()
 
     async def receive_upload(
         self,

@@ -12,7 +12,7 @@ from risala.engine.journal.store import meta
 from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import Conflict
-from risala.engine.model.features import features
+from risala.engine.model.features import Feature, features
 from risala.engine.model.records.upkeep.stored import (
     STORED_FULL,
     FullOrganization,
@@ -96,11 +96,19 @@ def fullest(conn: sqlite3.Connection, bytes_min: int, limit: int) -> list[FullOr
     return [FullOrganization(*row) for row in rows]
 
 
+def has_nothing_of(conn: sqlite3.Connection, feature: Feature) -> bool:
+    """Whether all tables of a feature are empty, so that nothing of it need be done, or loaded."""
+    return not any(
+        value_of(conn, f"SELECT EXISTS (SELECT 1 FROM {name})")  # noqa: S608 -- names of ours
+        for name in feature.tables
+    )
+
+
 def uploads(conn: sqlite3.Connection) -> set[str]:
     """The uploads that something was read from, and may be read from again."""
     held: set[str] = set()
     for feature in features():
-        if feature.holds_uploads is not None:
+        if feature.holds_uploads is not None and not has_nothing_of(conn, feature):
             held |= feature.holds_uploads()(conn)
     return held
 
@@ -147,6 +155,7 @@ class StorageRepository:
 
     _store: Store
 
+    has_nothing_of = read(has_nothing_of)
     limited_bytes = read(limited_bytes)
     uploads = read(uploads)
     newest_ms = read(newest_ms)

@@ -144,6 +144,9 @@ class Feature:
     tasks: Declared | None = None
     """What runs for it as long as the service: a function of the services, which returns
     tasks (:data:`Task`)."""
+    rests_without: tuple[str, ...] | None = None
+    """Its tasks wait for the first operation, as long as its tables are empty and plugins built
+    nothing of these kinds for it; None: they run from the start on."""
     stopping: Declared | None = None
     """Writes what only its memory has, as the service ends: an async function of the services."""
     forgets: Declared | None = None

@@ -54,6 +54,7 @@ from risala.engine.wiring.carriers import (
     build_sending,
 )
 from risala.engine.wiring.connections import NO_OUTSIDE, Connections, build_outward, in_words
+from risala.engine.wiring.feature_tasks import FeatureTasks
 from risala.engine.wiring.foundation import (
     Foundation,
     Owners,
@@ -65,6 +66,7 @@ from risala.engine.wiring.foundation import (
 from risala.engine.wiring.gateway import open_intake, people_of
 from risala.engine.wiring.recovery import clear_up
 from risala.plugins.contract import Driver
+from risala.plugins.kinds import PAYMENT_METHODS
 
 log = structlog.get_logger(__name__)
 
@@ -80,6 +82,7 @@ class Engine:
     cursors: EventCursors
     """For consumers that must get every event."""
     _obeying: Sequence[Callable[[Settings], None]]
+    _feature_tasks: FeatureTasks
 
     async def wait_ready(self) -> None:
         """Return once a carrier is up."""
@@ -222,8 +225,8 @@ async def open_engine(
                 partial(_look_again, sending, gateway.services),
             ),
         )
-        await _start_chores(core, gateway)
-        engine = Engine(gateway, board, scheduler, lineup, outward.cursors, obeying)
+        tasks = await _start_chores(core, gateway)
+        engine = Engine(gateway, board, scheduler, lineup, outward.cursors, obeying, tasks)
         try:
             yield engine
         finally:
@@ -248,6 +251,8 @@ def _retune_features(services: Services, settings: Settings) -> None:
 
 def _taker(services: Services, carrier: str) -> TextTaker | None:
     """What takes the incoming texts of a carrier; None: they are for customers."""
+    if not services.surroundings.plugged.get(PAYMENT_METHODS.key):
+        return None  # only these read such texts
     taker_of = duty(Duty.CARRIER_TEXTS)
     return None if taker_of is None else taker_of(services, carrier)
 
@@ -255,15 +260,13 @@ def _taker(services: Services, carrier: str) -> TextTaker | None:
 async def _end_in_order(engine: Engine, core: Foundation) -> None:
     services = engine.gateway.services
     await services.people.sessions.uses.write()
-    for feature in features():
-        if feature.stopping is not None:
-            await feature.stopping()(services)
+    await engine._feature_tasks.end()
     await engine.drain()
     with suppress(EngineError):  # without it a restore takes this end for a crash
         await core.repositories.queue.note_stopped(core.seams.clock.now_ms())
 
 
-async def _start_chores(core: Foundation, gateway: Gateway) -> None:
+async def _start_chores(core: Foundation, gateway: Gateway) -> FeatureTasks:
     """The background tasks besides sending."""
     start, services = core.supervisor.start_service, gateway.services
     look_back = LookBack(
@@ -279,10 +282,9 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     await start("answers", services.recorder.answers.run)
     await start("minutes", partial(minutes.keep_writing, services.recorder))
-    for feature in features():
-        if feature.tasks is not None:
-            for name, run, is_patient in feature.tasks()(services):
-                await start(name, run, policy=DRIVER_POLICY if is_patient else None)
+    tasks = FeatureTasks(core.supervisor, gateway)
+    await tasks.start()
+    return tasks
 
 
 def _look_again(sending: CarrierWiring, services: Services) -> None:

@@ -13,8 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from risala.config.model import Settings
-from risala.engine.features.hooks.rules.answers import HookReceipt
-from risala.engine.features.hooks.rules.requests import HookRequest
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.records.asks import FeatureAccess
 from risala.http.common.auth import ApiKeyAuth
@@ -25,6 +23,8 @@ from risala.http.faces.paths import FacedApp, PathMounting, TypedAnswer
 from risala.plugins.face import FaceAnswer
 
 if TYPE_CHECKING:
+    from risala.engine.features.hooks.rules.answers import HookReceipt
+    from risala.engine.features.hooks.rules.requests import HookRequest
     from risala.engine.gateway.gateway import Gateway
 
 
@@ -71,6 +71,9 @@ class HookPaths:
     async def _answer(
         self, method: str, hook_id: str, rest: str, query: str, request: PlainRequest
     ) -> TypedAnswer:
+        # Imported here: a service without hooks needs nothing of them.
+        from risala.engine.features.hooks.rules.requests import HookRequest
+
         body = await read_raw(request)
         fields = _texts(request.fields)
         secret, _, suffix = rest.removeprefix("/").partition("/")
@@ -105,6 +108,18 @@ class HookPaths:
         )
 
 
+class _LateReceiver:
+    """The receiver of a gateway, which is made when the first request for a hook comes."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def receive(
+        self, hook_id: str, request: HookRequest, address: object | None, /
+    ) -> HookReceipt:
+        return await self._gateway.access(ACCESS).receive(hook_id, request, address)
+
+
 def _texts(fields: Fields) -> dict[str, str]:
     return {name.decode("latin-1"): values[0].decode("latin-1") for name, values in fields.items()}
 
@@ -131,4 +146,4 @@ def add_hooks(
 def mount(mounting: PathMounting) -> None:
     """Answer hooks."""
     gateway = mounting.gateway
-    add_hooks(mounting.app, gateway, gateway.access(ACCESS), mounting.settings)
+    add_hooks(mounting.app, gateway, _LateReceiver(gateway), mounting.settings)

@@ -283,6 +283,8 @@ def add_faces(
 
 def mount(mounting: PathMounting) -> None:
     """Answer the paths of the plugins' faces; raises as :func:`add_faces`."""
+    if not mounting.faces:
+        return
     gateway = mounting.gateway
     access = gateway.access(ACCESS)
     add_faces(mounting.app, gateway, access, mounting.settings, mounting.faces, mounting.base_url)

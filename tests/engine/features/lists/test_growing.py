@@ -9,9 +9,9 @@ import pytest
 from risala.engine.features.lists.growing import ListGrowing, write_rows
 from risala.engine.features.lists.records import FULL, PeopleFilter
 from risala.engine.features.lists.tables import PIECE
-from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.reading import SheetFault
 from risala.engine.features.tables.records import ROWS_MAX, Chosen
+from risala.engine.features.tables.uploads import uploads_of
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 
 ONE, TWO, THREE = "+22236000001", "+22236000002", "+22236000003"

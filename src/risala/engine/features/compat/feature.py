@@ -19,6 +19,7 @@ FEATURE: Final = Feature(
     shifts=later(_STORED + "SHIFTS"),
     sealed=later(_STORED + "SEALED"),
     tasks=later("features.compat.callbacks:tasks"),
+    rests_without=("faces",),
     stopping=later(_CREDENTIALS + "write_uses"),
     forgets=later(_CREDENTIALS + "forget"),
     retuned=later("features.compat.operations:retune"),

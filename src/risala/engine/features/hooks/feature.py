@@ -18,6 +18,7 @@ FEATURE: Final = Feature(
     shifts=later(_STORED + "SHIFTS"),
     deleted=("hooks",),
     tasks=later(_SERVICE + "tasks"),
+    rests_without=(),
     stopping=later(_SERVICE + "write_uses"),
     forgets=later(_SERVICE + "forget"),
     sealed=later(_STORED + "SEALED"),

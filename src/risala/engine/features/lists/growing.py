@@ -25,13 +25,12 @@ from risala.engine.features.lists.records import (
 )
 from risala.engine.features.lists.stored import RecipientListRepository
 from risala.engine.features.lists.tables import PIECE, BadRow, ListTable, TableReader, in_thread
-from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.reading import SheetFault, table_processes
 from risala.engine.features.tables.records import ROWS_MAX, Chosen, ListRows
 from risala.engine.features.tables.rules.faults import SENTENCES as TABLE_SENTENCES
 from risala.engine.features.tables.rules.faults import TableFault
 from risala.engine.features.tables.rules.rendering import folded
-from risala.engine.features.tables.uploads import private
+from risala.engine.features.tables.uploads import private, uploads_of
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.services import Services

@@ -36,6 +36,7 @@ FEATURE: Final = Feature(
     duties={Duty.RESTORED: later(_STORED + "restored:pause")},
     metrics=later("features.mailings.figures:of_mailings"),
     tasks=later("features.mailings.service:tasks"),
+    rests_without=(),
     dashboard=(
         elsewhere("http.dashboard.mailings.listing:ROUTES"),
         elsewhere("http.dashboard.mailings.one:ROUTES"),

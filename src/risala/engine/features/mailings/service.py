@@ -33,12 +33,11 @@ from risala.engine.features.mailings.records import (
 )
 from risala.engine.features.mailings.sources import MailingSources, new_row
 from risala.engine.features.mailings.stored.repository import MailingRepository
-from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.reading import WriteWorkbook, table_processes
 from risala.engine.features.tables.records import NAME_MAX, Chosen, Recognised, cells_text
 from risala.engine.features.tables.rules.checking import check_row
 from risala.engine.features.tables.rules.rendering import unknown_placeholders
-from risala.engine.features.tables.uploads import Uploads
+from risala.engine.features.tables.uploads import Uploads, uploads_of
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Forbidden, Invalid
 from risala.engine.model.features import Task

@@ -34,6 +34,7 @@ FEATURE: Final = Feature(
     books=later(_PAYMENTS + "BOOKS"),
     metrics=later(_HERE + "service:of_payments"),
     tasks=later(_HERE + "service:tasks"),
+    rests_without=("payment_methods",),
     tables=("payments", "bank_texts", "bank_balances"),
     walks={WalkKind.BANK_TEXTS: later(_TEXTS + "forget_words")},
     dashboard=(

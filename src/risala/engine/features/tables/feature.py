@@ -13,5 +13,5 @@ FEATURE: Final = Feature(
         Duty.UPLOAD: later("features.tables.operations:receive_upload"),
         Duty.UPLOADS_WAITING: later("features.tables.operations:waiting"),
     },
-    tasks=later("features.tables.operations:tasks"),
+    tasks=later("features.tables.uploads:tasks"),
 )

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
+from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
 from risala.engine.features.tables.records import NAME_MAX
-from risala.engine.features.tables.uploads import Uploads
+from risala.engine.features.tables.uploads import uploads_of
 from risala.engine.kernel.arguments import ArgumentKind, maybe, name_text
 from risala.engine.kernel.operation import HIDDEN, SUSPENDED
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
-from risala.engine.model.features import Task
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.rules.roles import DEVELOPERS, RoleVerdict, judge
 from risala.engine.services import Services
@@ -53,20 +51,3 @@ async def receive_upload(
 async def waiting(services: Services, organization_id: str) -> tuple[int, int]:
     """How many uploads of an organization wait, and their bytes."""
     return await services.part(uploads_of).waiting(organization_id)
-
-
-def uploads_of(services: Services) -> Uploads:
-    """The uploads of a service."""
-    stored, bytes_max = services.repositories.storage, services.settings.limits.stored_bytes
-    return Uploads(
-        Path(services.settings.storage.data_dir),
-        services.recorder.clock,
-        services.ids,
-        stored.uploads,
-        lambda organization_id: bytes_max - stored.limited_bytes(organization_id),
-        inline=services.recorder.journal.is_on_loop,
-    )
-
-
-def tasks(services: Services) -> Sequence[Task]:
-    return (("uploads", services.part(uploads_of).keep_tidy, True),)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -23,9 +23,11 @@ from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.features.tables.records import FILE_BYTES_MAX, NAME_MAX
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, Invalid, NotFound, StorageFailed
+from risala.engine.model.features import Task
 from risala.engine.model.ids import IdSource, is_id
 from risala.engine.model.records.upkeep.stored import STORED_FULL
 from risala.engine.rules.people.names import name_in_file
+from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)
 
@@ -299,3 +301,20 @@ def _remove(folder: Path, is_over: Callable[[str], bool]) -> None:
             # The owner's file goes last: without it nobody finds the others.
             for each in sorted(folder.glob(f"{name}.*"), key=lambda path: path.suffix == ".json"):
                 each.unlink(missing_ok=True)
+
+
+def uploads_of(services: Services) -> Uploads:
+    """The uploads of a service."""
+    stored, bytes_max = services.repositories.storage, services.settings.limits.stored_bytes
+    return Uploads(
+        Path(services.settings.storage.data_dir),
+        services.recorder.clock,
+        services.ids,
+        stored.uploads,
+        lambda organization_id: bytes_max - stored.limited_bytes(organization_id),
+        inline=services.recorder.journal.is_on_loop,
+    )
+
+
+def tasks(services: Services) -> Sequence[Task]:
+    return (("uploads", services.part(uploads_of).keep_tidy, True),)

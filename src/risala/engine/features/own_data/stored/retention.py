@@ -21,6 +21,7 @@ from risala.engine.features.own_data.records import (
 )
 from risala.engine.journal.messages.messages import TEXT_GONE, redact
 from risala.engine.journal.state import CREATED
+from risala.engine.journal.storage import has_nothing_of
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.repository import Store, audited_command, read
@@ -311,15 +312,17 @@ def walk_on(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: s
         case WalkKind.CLEARED:
             return _clear(conn)
         case kind:
-            work = next(each.walks[kind] for each in features() if kind in each.walks)
-            forgot: Forgot = work()(conn, walk, before_ms, ROWS_AT_ONCE)
+            feature = next(each for each in features() if kind in each.walks)
+            if has_nothing_of(conn, feature):
+                return Forgot(0, "", done=True)
+            forgot: Forgot = feature.walks[kind]()(conn, walk, before_ms, ROWS_AT_ONCE)
             return forgot
 
 
 def _clear(conn: sqlite3.Connection) -> Forgot:
     """Delete rows of what was deleted or is old."""
     for feature in features():
-        if feature.cleared is not None:
+        if feature.cleared is not None and not has_nothing_of(conn, feature):
             cleared: Forgot = feature.cleared()(conn, ROWS_AT_ONCE, None)
             if not cleared.done:
                 return cleared
