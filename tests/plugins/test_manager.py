@@ -384,3 +384,36 @@ def test_settings_are_built_when_a_table_of_theirs_is_read():
     ]
     assert len(models) > 10
     assert [each for each in models if not each.model_config.get("defer_build")] == []
+
+
+SHARED = (
+    GOOD.replace(
+        'register(DriverFactory("DRIVER", Settings, Driver, "for tests"))',
+        'register(DriverFactory("acme", Settings, Sharer, "", Account, lambda it: it.host))',
+    )
+    .replace(
+        "@hookimpl",
+        """
+class Account:
+    def __init__(self, settings: Settings) -> None: ...
+    async def run(self) -> None: ...
+
+class Sharer(Driver):
+    def __init__(self, name: str, settings: Settings, account: Account) -> None:
+        super().__init__(name, settings)
+        self.shared_account = account
+
+@hookimpl""",
+    )
+    .replace("class Account(BaseModel)", "class Keys(BaseModel)")
+    .replace("Account = Account()", "Keys = Keys()")
+)
+
+
+def test_two_carriers_of_one_account_are_given_the_same(folder):
+    folder.write("acme_plugin", SHARED)
+    manager = folder.load()
+    assert manager.faults == ()
+    one, two, other = (manager.build_driver(carrier(host=host)) for host in ("a", "a", "b"))
+    assert one.shared_account is two.shared_account
+    assert one.shared_account is not other.shared_account

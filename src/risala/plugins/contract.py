@@ -24,6 +24,7 @@ from risala.plugins.answering import (
     RequestRefusedError,
 )
 from risala.plugins.page import Paged
+from risala.plugins.sharing import SharedAccount, Sharing
 from risala.sms.cause import Cause
 from risala.sms.message import Alphabet, Inbound, Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
@@ -68,6 +69,8 @@ __all__ = [
     "RequestRefusedError",
     "Scope",
     "Segment",
+    "SharedAccount",
+    "Sharing",
     "Throttled",
     "Uncertain",
     "Unsent",
@@ -153,7 +156,8 @@ class Capabilities:
     window_max: int
     """The most unanswered submits at once; the configuration may lower it."""
     submit_s: float = 120.0
-    """The longest that a submit takes by the driver's own limits, at most :data:`SUBMIT_S_MAX`.
+    """The longest that a submit takes by the driver's own limits, at most :data:`SUBMIT_S_MAX`. It
+    may be long, where a phone has to fetch the message or the answer comes by a callback.
 
     A few seconds later the engine gives it up as uncertain; its answer is still used if it comes,
     and a call that never comes back is cancelled in the end."""
@@ -442,7 +446,18 @@ class DriverFactory:
     """The word for ``driver = "…"`` in the configuration."""
     settings: type[BaseModel]
     """Validates the carrier's own table (``[carriers.NAME]``), unknown keys forbidden."""
-    build: Callable[[str, Any], Driver]
-    """Takes the carrier's name and validated settings. Opens nothing yet."""
+    build: Callable[..., Driver]
+    """Takes the carrier's name, its validated settings and, if there is :attr:`shared`, what its
+    account shares. Opens nothing yet."""
     summary: str
     """One line for ``risala plugins``."""
+    shared: Callable[[Any], SharedAccount] | None = None
+    """Builds what carriers of one account share, from the validated settings of the first of them.
+    Opens nothing yet. The driver is :class:`Sharing` then."""
+    account_key: Callable[[Any], str] | None = None
+    """Which account settings are of: carriers with the same key share. It has everything of the
+    settings that the shared part is built from, passwords too; it is neither shown nor stored."""
+
+    def __post_init__(self) -> None:
+        if (self.shared is None) is not (self.account_key is None):
+            raise ValueError("A factory has both `shared` and `account_key`, or neither.")

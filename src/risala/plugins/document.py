@@ -52,6 +52,64 @@ class ContractPage:
     """Module and class of the suite whose checks the page lists."""
 
 
+_USES: Final = (
+    (
+        "Accepted",
+        "the carrier said that it has the message, or the phone said that it sent it",
+    ),
+    (
+        "Throttled",
+        "the carrier, or the line's own pace, asks for fewer messages: each of them would get "
+        "this answer now",
+    ),
+    (
+        "Refused(Scope.FINAL)",
+        "the message itself is at fault, and every carrier would say so: no such number, a text "
+        "that nobody may send",
+    ),
+    (
+        "Refused(Scope.CARRIER)",
+        "this carrier or line will not take this message, though another one may: a sender that "
+        "is not registered with it, a country that it does not serve, no credit left. It fails "
+        "where no other carrier serves the number",
+    ),
+    (
+        "Refused(Scope.NOW)",
+        "the carrier has a fault of its own, and the same message will do later: it waits and is "
+        "routed again, mostly to this carrier. Many such answers let the carrier rest",
+    ),
+    (
+        "Refused(Scope.RECIPIENT)",
+        "the carrier is well, and this number cannot be reached or is asked too often at this "
+        "moment: the message waits, and the answer says nothing against the carrier",
+    ),
+    (
+        "Uncertain",
+        "bytes may have left, and no answer came: a time-out, a link that broke, a 500 of a "
+        "machine between",
+    ),
+    (
+        "Unsent",
+        "nothing left, for want of a link: no connection, no session, no phone that fetches",
+    ),
+)
+"""Each answer to a submit, and when to use it."""
+_USED_WHEN: Final = "\n".join(
+    (
+        "A submit may last long, up to `capabilities.submit_s`: a driver whose phone fetches its "
+        "messages, or whose answer comes by a callback, waits for it in `submit`. As many wait at "
+        "once as `capabilities.window_max` says.",
+        "",
+        "| Answer | Use this when |",
+        "|---|---|",
+        *(f"| `{answer}` | {when} |" for answer, when in _USES),
+        "",
+        "A line that cannot take a message now, where another line may, has three ways. For all "
+        "messages, such as without service: health that is not `UP`. For one, before it is "
+        "submitted: [`Choosy`](#choosy) declines it, and it costs no attempt. In the answer: "
+        "`Scope.CARRIER`, after which this message does not come back to the line.",
+    )
+)
 _DRIVER: Final = ContractPage(
     "driver-contract.md",
     "The contract of drivers",
@@ -72,12 +130,15 @@ _DRIVER: Final = ContractPage(
             "not leave is not charged.\n\n"
             "`cause` is a word of a [closed list](error-codes.md). `raw` is the carrier's own word "
             "for the timeline. `text` is left empty, or says more than the cause's own sentence. "
-            "None of them ever holds a message's text or a credential.",
+            "None of them ever holds a message's text or a credential.\n\n" + _USED_WHEN,
         ),
         ContractChapter(
             "What it tells",
             "risala.plugins.contract",
             ("DriverContext", "NotStoredError", "Health", "HealthState"),
+            "Health may be told from anywhere: `run` may look at the carrier now and then, and a "
+            "driver that is called may say `UP` when its carrier or its phone calls, and `DOWN` or "
+            "`SICK` when it was silent for too long. The latest report holds.",
         ),
         ContractChapter("Receipts", "risala.sms.receipt", ("Receipt", "ReceiptState")),
         ContractChapter("Messages from phones", "risala.sms.message", ("Inbound",)),
@@ -133,6 +194,19 @@ _DRIVER: Final = ContractPage(
             "its own frame, right to left where the reader's language is, light and dark, with "
             "everything escaped. Sentences are the driver's, in the language that "
             "`service.language` names. At most 50 blocks are drawn, and 500 rows of a table.",
+        ),
+        ContractChapter(
+            "What carriers of one account share",
+            "risala.plugins.sharing",
+            ("SharedAccount", "Sharing"),
+            "Two SIMs of one phone, or two senders of one account, may be two carriers that must "
+            "not register a webhook twice. The factory's `account_key` says which carriers are of "
+            "one account; its `shared` builds, once for an account, what each driver is given.\n\n"
+            "The service runs it from before the first of these drivers until after the last one. "
+            "A driver that fails, or is built anew by other settings, leaves it and the others as "
+            "they are. If the shared part fails, it is started again after a growing wait, and no "
+            "driver is ended: each reports what its link is like meanwhile. Two keys never share: "
+            "where the settings of a carrier change its key, it gets another shared part.",
         ),
         ContractChapter("How it is registered", "risala.plugins.contract", ("DriverFactory",)),
     ),

@@ -29,6 +29,7 @@ from risala.config.model import CarrierSection
 from risala.config.outward import MailSection
 from risala.config.secrets import resolve_secrets as resolve_secrets_from_environ
 from risala.config.secrets import write_fault
+from risala.plugins.account_cache import AccountCache
 from risala.plugins.contract import Driver
 from risala.plugins.contributions import Contributions, UnfitPluginError, contributions_of
 from risala.plugins.face import GatewayFace
@@ -165,6 +166,7 @@ class PluginManager:
         """What can be used, by the key of its kind and by name."""
         self._owners: dict[tuple[str, str], str] = {}
         """The name of the plugin that brought a thing, by its kind's key and its name."""
+        self._accounts = AccountCache()
 
     def load(
         self,
@@ -222,7 +224,7 @@ class PluginManager:
         factory = self.named(DRIVERS, carrier.driver, f"{key}.driver")
         where = f"{key}.{factory.name}"
         settings = validated(factory.settings, carrier.settings, where, resolve_secrets)
-        build = partial(factory.build, carrier.name, settings)
+        build = partial(self._accounts.build, factory, carrier.name, settings)
         return self.built(DRIVERS, factory.name, key, build)
 
     def secrets_of(self, driver: str) -> frozenset[str]:

@@ -173,7 +173,7 @@ class Paged(Protocol):
     """
 
     @property
-    def page(self) -> ConsolePage:
+    def console_page(self) -> ConsolePage:
         """The part. It is asked at any time in the driver's life, also before it is up. With
         :class:`LivePage` it is drawn again by itself."""
 

@@ -69,7 +69,7 @@ class Phone(FakeDriver):
         return replace(super().capabilities, secret_address=True)
 
     @property
-    def page(self) -> Devices:
+    def console_page(self) -> Devices:
         if self.devices is None:
             raise LookupError(EVIL)
         return self.devices

@@ -563,7 +563,7 @@ class Parts(Posted):
     block: ClassVar = PageForm("forget", "Forget it")
 
     @property
-    def page(self):
+    def console_page(self):
         return self
 
     async def show(self, service):
@@ -588,6 +588,70 @@ class AsksAStranger(Parts):
 @bad("test_its_part_of_the_page_is_made_of_blocks", "a secret stands on the page")
 class ShowsItsPassword(Parts):
     block = PageHeading(f"Bound with {PASSWORD}.")
+
+
+class Shared:
+    """What the accounts of these drivers share: a driver is up while it runs."""
+
+    def __init__(self):
+        self.runs = False
+
+    async def run(self):
+        self.runs = True
+        try:
+            await trio.sleep_forever()
+        finally:
+            self.runs = False
+
+
+class Sharing(Posted):
+    account: ClassVar[type] = Shared
+
+    def __init__(self, carrier):
+        super().__init__(carrier)
+        self.shared_account = self.account()
+
+    async def submit(self, segment):
+        if self.is_up and not self.shared_account.runs:
+            return Unsent("NO_SESSION")
+        return await super().submit(segment)
+
+
+class TestSharing(SoundSuite):
+    driver = Sharing
+
+
+class WithDriver(Shared):
+    async def run(self):
+        with trio.CancelScope() as self.scope:
+            await super().run()
+
+
+@bad("test_what_it_shares_lives_by_itself", "run returned by itself")
+class EndsItsAccount(Sharing):
+    """Its account's run ends when the driver ends."""
+
+    account = WithDriver
+
+    async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
+        try:
+            await super().run(context, task_status=task_status)
+        finally:
+            self.shared_account.scope.cancel()
+
+
+class Slotted:
+    __slots__ = ("runs",)
+
+    def __init__(self):
+        self.runs = False
+
+    run = Shared.run
+
+
+@bad("test_what_it_shares_lives_by_itself", "cannot be referred to weakly")
+class SharesWithSlots(Sharing):
+    account = Slotted
 
 
 @bad("test_declines_says_why_and_until_when", "declines returned a bool")

@@ -48,6 +48,7 @@ SOUND = [
     ("bad_called", "TestByToken"),
     ("bad_called", "TestBySecretAddress"),
     ("bad_drivers", "TestParts"),
+    ("bad_drivers", "TestSharing"),
     ("bad_others", "TestSoundMailer"),
     ("bad_others", "TestSoundSink"),
     ("bad_others", "TestSoundCard"),

@@ -114,7 +114,7 @@ class PhoneLine(Line):
     part: PhonePart = field(default_factory=PhonePart)
 
     @property
-    def page(self) -> PhonePart:
+    def console_page(self) -> PhonePart:
         return self.part
 
     @property

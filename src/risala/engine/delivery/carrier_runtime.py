@@ -9,6 +9,7 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
+from risala.engine.delivery.account_runtime import AccountRuntime
 from risala.engine.delivery.driver_context import TextTaker, WorkerContext
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries
@@ -37,6 +38,7 @@ class CarrierRuntime:
     _taker_of: TakerOf
     _texts: ItemLoop
     """Keeps texts from phones aside that cannot be stored."""
+    _accounts: AccountRuntime
 
     async def start(self, lane: CarrierWorker) -> None:
         """Start a worker: its driver connects."""
@@ -44,6 +46,7 @@ class CarrierRuntime:
             queries = Queries(lane, self._repositories)
             await self._supervisor.start_service(f"queries {lane.name}", queries.run)
         await self._supervisor.start_service(f"lane {lane.name}", lane.run)
+        await self._accounts.enter(lane.name, lane.driver)
         await self._start_driver(lane)
 
     async def _start_driver(self, lane: CarrierWorker) -> None:
@@ -66,6 +69,7 @@ class CarrierRuntime:
     async def end(self, lane: CarrierWorker) -> None:
         """End the tasks of a worker, the driver first: it disconnects from its carrier."""
         await self._supervisor.end(f"driver {lane.name}")
+        await self._accounts.leave(lane.name)
         await self._supervisor.end(f"lane {lane.name}")
         await self._supervisor.end(f"queries {lane.name}")
 

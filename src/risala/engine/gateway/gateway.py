@@ -101,7 +101,7 @@ class Gateway:
         the driver raises."""
         workers = self.services.delivery.workers()
         driver = next((each.driver for each in workers if each.name == carrier), None)
-        return driver.page if isinstance(driver, Paged) else None
+        return driver.console_page if isinstance(driver, Paged) else None
 
     # -- for API clients
 

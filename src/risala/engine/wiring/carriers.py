@@ -12,6 +12,7 @@ from risala.dataclass import dataclass
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
+from risala.engine.delivery.account_runtime import AccountRuntime
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.carrier_registry import (
     CarrierRegistry,
@@ -138,6 +139,7 @@ def build_registry(
         core.settings.plan,
         taker_of,
         core.set_aside.loop("inbound"),
+        AccountRuntime(core.supervisor),
     )
     parts = RegistryParts(
         fleet=sending.fleet,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import weakref
+
 import trio
 
-from risala.plugins.contract import Unsent
+from risala.plugins.contract import SharedAccount, Sharing, Unsent
 from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.base import DriverSuite, segment
-from risala.plugins.testing.faults import PluginFaultError
+from risala.plugins.testing.drivers.stage import SHARED_CHECK
+from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.plugins.testing.leftovers import Leftovers
 
 
@@ -128,3 +131,30 @@ class DriverLifeChecks(DriverSuite):
                 with trio.move_on_after(self.patience_s):
                     await stage.context.wait_until(lambda it: bool(it.receipts))
             stage.check_reports()
+
+    @check("driver-contract.md#sharedaccount")
+    async def test_what_it_shares_lives_by_itself(self) -> None:
+        """What an account shares goes on when a driver ends, and serves the driver's next life."""
+        async with self.opened(SHARED_CHECK) as stage:
+            driver = stage.driver
+            if not isinstance(driver, Sharing):
+                raise NotApplicable("the driver's account shares nothing")
+            shared: object = driver.shared_account
+            if not isinstance(shared, SharedAccount) or shared is not driver.shared_account:
+                raise PluginFaultError(
+                    SHARED_CHECK, "shared_account is no SharedAccount, or another one at each look."
+                )
+            try:
+                weakref.ref(shared)
+            except TypeError:
+                raise PluginFaultError(
+                    SHARED_CHECK,
+                    "What is shared cannot be referred to weakly. Give its class no slots, or "
+                    "__weakref__ among them.",
+                ) from None
+            async with stage.sharing():
+                async with stage.alive():
+                    await stage.accepted(segment())
+                await trio.sleep(self.quiet_s)
+                async with stage.alive():
+                    await stage.accepted(segment())

@@ -154,7 +154,7 @@ class DriverMannerChecks(DriverArrivalChecks):
                 overdue = PluginFaultError(
                     name, f"show did not return within {self.patience_s:g} s ({language})."
                 )
-                show = partial(driver.page.show, PlainPageService(language))
+                show = partial(driver.console_page.show, PlainPageService(language))
                 blocks: object = await self.call(show, self.patience_s, overdue)
                 fault = _fault_of_part(blocks, known, secrets)
                 if fault is not None:

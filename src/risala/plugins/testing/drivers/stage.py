@@ -11,7 +11,16 @@ from typing import Final
 import trio
 
 from risala.plugins.answering import Answering
-from risala.plugins.contract import Accepted, Driver, HealthState, Outcome, Receipt, Segment
+from risala.plugins.contract import (
+    Accepted,
+    Driver,
+    HealthState,
+    Outcome,
+    Receipt,
+    Segment,
+    SharedAccount,
+    Sharing,
+)
 from risala.plugins.fits import fault_of, fault_of_receipt
 from risala.plugins.testing.called import CarrierAddress, open_address
 from risala.plugins.testing.drivers.checked_context import CheckedContext
@@ -49,6 +58,36 @@ class DriverLife:
         self.context.is_over = True
         self.driving = None
         self.ended.set()
+
+
+SHARED_CHECK: Final = "test_what_it_shares_lives_by_itself"
+_SHARED: Final = "What the account shares:"
+
+
+@dataclass(slots=True, eq=False)
+class SharedLife:
+    """One call of the ``run`` of what an account shares."""
+
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    ended: trio.Event = field(default_factory=trio.Event)
+    error: BaseException | None = None
+
+    async def live(self, shared: SharedAccount) -> None:
+        try:
+            with self.scope:
+                await shared.run()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- reported as its fault
+            self.error = error
+        self.ended.set()
+
+    async def watch(self) -> None:
+        """Blame it if it ends by itself."""
+        await self.ended.wait()
+        how = "returned by itself" if self.error is None else f"raised {_named(self.error)}"
+        raise PluginFaultError(
+            SHARED_CHECK,
+            f"{_SHARED} run {how}. It must run until it is cancelled, whatever drivers do.",
+        ) from self.error
 
 
 class _Started:
@@ -96,6 +135,7 @@ class DriverStage:
         self.context = CheckedContext(self._earlier)
         self.life = DriverLife(self.context)
         self._address: CarrierAddress | None = None
+        self._shared_runs = False
 
     @property
     def address(self) -> CarrierAddress:
@@ -110,7 +150,11 @@ class DriverStage:
         """Run the driver until it is up; at the end it is cancelled, and has to end."""
         self.context = CheckedContext(self._earlier)
         self.life = life = DriverLife(self.context)
-        async with self._at_its_address(life), trio.open_nursery() as nursery:
+        async with (
+            self.sharing(),
+            self._at_its_address(life),
+            trio.open_nursery() as nursery,
+        ):
             nursery.start_soon(life.live, self.driver)
             try:
                 async with trio.open_nursery() as watching:
@@ -122,6 +166,34 @@ class DriverStage:
                 await self._leave(error)
                 raise
             await self.end()
+
+    @asynccontextmanager
+    async def sharing(self) -> AsyncIterator[None]:
+        """Run what its account shares, around one life of the driver or several."""
+        driver = self.driver
+        if not isinstance(driver, Sharing) or self._shared_runs:
+            yield
+            return
+        self._shared_runs, shared = True, SharedLife()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(shared.live, driver.shared_account)
+            try:
+                async with trio.open_nursery() as watching:
+                    watching.start_soon(shared.watch)
+                    yield
+                    watching.cancel_scope.cancel()
+            finally:
+                await self._end_shared(shared)
+        self._shared_runs = False
+
+    async def _end_shared(self, shared: SharedLife) -> None:
+        shared.scope.cancel()
+        with trio.move_on_after(self.suite.leave_s, shield=True):
+            await shared.ended.wait()
+        if not shared.ended.is_set():
+            overdue = f"run did not end within {self.suite.leave_s:g} s of being cancelled"
+            self._run.give_up(PluginFaultError(SHARED_CHECK, f"{_SHARED} {overdue}."))
+            await trio.sleep_forever()
 
     @asynccontextmanager
     async def _at_its_address(self, life: DriverLife) -> AsyncIterator[None]:
