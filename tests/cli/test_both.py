@@ -397,9 +397,7 @@ ROWS = (
         sentence="not running",
     ),
     Row("carriers rotate", ("loop",), (), alone=1, beside=1, sentence="no running carrier 'loop'"),
-    Row(
-        "carriers presets", (), (("presets.0.name", "africastalking"), ("presets.0.inbound", True))
-    ),
+    Row("carriers presets", (), (("presets.0.name", str), ("presets.0.inbound", bool))),
     Row(
         "carriers set",
         ("loop", "--rate", "5", "--weight", "3"),

@@ -13,7 +13,15 @@ import trio
 from risala.drivers.http.driver import HttpDriver
 from risala.drivers.http.settings import HttpSettings
 from risala.lab.aggregators.stand_in import StandIn, read_request
-from risala.lab.aggregators.table import AGGREGATORS, PASSWORD, SIGNING, USER
+from risala.lab.aggregators.table import (
+    AGGREGATORS,
+    ORANGE_NUMBER,
+    PASSWORD,
+    SIGNING,
+    SIGNING_SECRET,
+    TOKEN,
+    USER,
+)
 from risala.plugins.answering import CarrierAnswer, CarrierRequest, RequestRefusedError
 from risala.plugins.contract import HealthState, NotStoredError
 from risala.plugins.testing.context import RecordingContext
@@ -22,6 +30,10 @@ SECRET = "thirty-two-characters-of-secret"
 SETTINGS = {
     "africastalking": {"user": USER, "password": PASSWORD},
     "twilio": {"user": USER, "password": PASSWORD},
+    "infobip": {"token": TOKEN},
+    "orange": {"user": USER, "password": PASSWORD, "values": {"sender_number": ORANGE_NUMBER}},
+    "kannel": {"user": USER, "password": PASSWORD},
+    "risala": {"token": TOKEN, "signing_secret": SIGNING_SECRET},
 }
 """What each preset needs, beside addresses."""
 

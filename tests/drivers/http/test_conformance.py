@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import ClassVar
 from unittest.mock import patch
-from urllib.parse import urlencode
 
 from tests.drivers.http.aggregator_line import SECRET, aggregator_and_driver
 
 from patience import HANG_S
-from risala.drivers.http.templates import filled
 from risala.lab.aggregators import table
-from risala.lab.aggregators.stand_in import StandIn
-from risala.lab.aggregators.table import PASSWORD, SIGNING
+from risala.lab.aggregators.stand_in import StandIn, callback_request
+from risala.lab.aggregators.table import (
+    ACCESS_TOKEN,
+    PASSWORD,
+    SIGNING,
+    SIGNING_SECRET,
+    TOKEN,
+)
 from risala.plugins.contract import Driver
 from risala.plugins.testing.conformance import CarrierCall, CarrierGot, DriverConformance
 
@@ -26,8 +32,10 @@ AWAY_S = 1.0
 class HttpConformance(DriverConformance):
     patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
-    secrets: ClassVar = (PASSWORD, SECRET)
+    secrets: ClassVar = (PASSWORD, SECRET, TOKEN, ACCESS_TOKEN, SIGNING_SECRET)
     preset: ClassVar[str]
+    receipt_path: ClassVar = "/receipt"
+    """Of those that are told with each message where receipts go."""
     stand_in: StandIn
 
     @asynccontextmanager
@@ -42,7 +50,7 @@ class HttpConformance(DriverConformance):
                 one.sender,
                 one.to,
                 one.text,
-                now_ms + int(one.validity) * 1000 if one.validity else None,
+                now_ms + one.validity_s * 1000 if one.validity_s else None,
             )
             for one in self.stand_in.taken
         ]
@@ -57,26 +65,24 @@ class HttpConformance(DriverConformance):
         self.stand_in.nursery.start_soon(self.stand_in.go_away, AWAY_S)
 
     def carrier_calls(self) -> Sequence[CarrierCall]:
+        api = self.stand_in.aggregator
         values = {"id": "own-77", "from": "+22236999999", "to": "1234", "text": "Oui, 604719"}
-        aggregator = self.stand_in.aggregator
-        return [
-            CarrierCall(
-                path,
-                urlencode(filled(brought.fields, values)).encode(),
-                {"content-type": "application/x-www-form-urlencoded"},
-            )
-            for path, brought in (
-                ("/receipt", aggregator.receipt),
-                ("/inbound", aggregator.inbound),
-            )
-        ]
+        paths = {"receipt": api.receipt.path or self.receipt_path, "inbound": api.inbound.path}
+        brought = {"receipt": api.receipt, "inbound": api.inbound}
+        made = [callback_request(brought[name], path, values) for name, path in paths.items()]
+        return [CarrierCall(one.address, one.body, one.headers, one.method) for one in made]
 
     def prove_call(
         self, call: CarrierCall, *, age_s: float = 0.0, other: bool = False
     ) -> CarrierCall:
         if self.preset not in SIGNING:
             raise NotImplementedError
-        with patch.object(table, "PASSWORD", "another account's" if other else PASSWORD):
+        key = "whsec_" + base64.b64encode(b"of another account").decode() if other else ""
+        with (
+            patch.object(table, "PASSWORD", key or PASSWORD),
+            patch.object(table, "SIGNING_SECRET", key or SIGNING_SECRET),
+            patch.object(table, "now_s", lambda: time.time() - age_s),
+        ):
             url = f"{self.stand_in.called_at}{call.path}"
             text = call.body.decode(errors="replace")  # it signs texts
             signed = self.stand_in.aggregator.sign(url, text.encode())
@@ -91,6 +97,23 @@ class TestTwilio(HttpConformance):
     preset = "twilio"
     unseen: ClassVar = frozenset({"old"})
     """Its signature has no time in it."""
+
+
+class TestInfobip(HttpConformance):
+    preset = "infobip"
+
+
+class TestOrange(HttpConformance):
+    preset = "orange"
+
+
+class TestKannel(HttpConformance):
+    preset = "kannel"
+    receipt_path = "/receipt?id={id}&state=%d&to=%p"
+
+
+class TestRisala(HttpConformance):
+    preset = "risala"
 
 
 del HttpConformance, DriverConformance

@@ -9,10 +9,10 @@ from typing import Final
 from risala.drivers.http.authorizing import AuthFailed, Authorizer
 from risala.drivers.http.calling import (
     LIST_BYTES_MAX,
-    CallAnswer,
     CallFailed,
-    CarrierCall,
-    CarrierCaller,
+    HttpAnswer,
+    HttpCall,
+    HttpCaller,
 )
 from risala.drivers.http.hearing import receipt_of_query
 from risala.drivers.http.judging import hider, outcome_of, outcome_of_failure, shown_word
@@ -48,7 +48,7 @@ class HttpAccount:
         """
         self._settings, self._shape, self._now_s = settings, settings.shape, now_s
         self._values = account_values(carrier, settings)
-        self._caller = CarrierCaller(
+        self._caller = HttpCaller(
             self._shape.url,
             connections=settings.window_max,
             connect_s=settings.connect_s,
@@ -82,7 +82,7 @@ class HttpAccount:
         self.is_refused = answer.status in REFUSED
         return outcome_of(shape.answer, answer, values["id"], self._hide, now_s)
 
-    async def _asked_once(self, call: CarrierCall, values: dict[str, str]) -> CallAnswer:
+    async def _asked_once(self, call: HttpCall, values: dict[str, str]) -> HttpAnswer:
         """The answer to a message. If its connection was lost, and the API knows a request again
         and takes it once, the same request is made again."""
         for _ in range(AGAIN_MAX if self._shape.send.once else 0):
@@ -94,8 +94,8 @@ class HttpAccount:
         return await self._asked(call, values)
 
     async def _asked(
-        self, call: CarrierCall, values: dict[str, str], bytes_max: int | None = None
-    ) -> CallAnswer:
+        self, call: HttpCall, values: dict[str, str], bytes_max: int | None = None
+    ) -> HttpAnswer:
         """The answer to a request with our proof. A token that is no longer taken is replaced once:
         who refuses it has taken nothing.
 
@@ -116,7 +116,7 @@ class HttpAccount:
         query, receipt = self._shape.query, self._shape.receipt
         assert receipt is not None
         values = {**self._values, "carrier_id": carrier_id}
-        call = question(query.method, query.path, self._caller.base, values)
+        call = question(query.method, query.path, self._caller.base, values, query.fields)
         try:
             answer = await self._asked(call, values)
         except (AuthFailed, CallFailed):
@@ -148,7 +148,7 @@ class HttpAccount:
             if fault is not None:
                 return Health(HealthState.DOWN, fault)
             return Health(HealthState.UP, "The carrier takes connections.")
-        call = question(look.method, look.path, self._caller.base, self._values)
+        call = question(look.method, look.path, self._caller.base, self._values, look.fields)
         try:
             answer = await self._asked(call, self._values)
         except AuthFailed as failed:

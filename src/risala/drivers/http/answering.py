@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from risala.drivers.http.proving import Signed, is_signed, key_of
@@ -18,9 +18,7 @@ class CallbackReader:
     def __init__(self, settings: HttpSettings) -> None:
         shape = settings.shape
         self._proof = shape.proof
-        self._heard = {
-            each.path: each for each in (shape.receipt, shape.inbound) if each is not None
-        }
+        self._heard = [each for each in (shape.receipt, shape.inbound) if each is not None]
         self._address = settings.secret_address.get_secret_value()
         self._key = b""
         if self._proof.kind == "hmac":
@@ -30,20 +28,20 @@ class CallbackReader:
 
     async def read(
         self, request: CarrierRequest, now_s: float
-    ) -> tuple[HeardShape | None, CarrierContent | None]:
-        """What a request tells, and which of its preset's tables reads it; None: none does.
+    ) -> tuple[Sequence[HeardShape], CarrierContent]:
+        """What a request tells, and which of its preset's tables read it; none: its path is none of
+        theirs, or the caller is not proved.
 
         Raises:
             RequestRefusedError: the service does not go on with it.
         """
-        body = await request.read() if request.method != "GET" or not request.is_proved() else b""
+        body = await request.read()
         if not request.is_proved() and self._is_theirs(request, body, now_s):
             request.prove()
         if not request.is_proved():
-            return None, None
-        heard = self._heard.get(request.path.rstrip("/"))
-        if heard is None:
-            return None, None
+            return (), CarrierContent()
+        path = request.path.rstrip("/")
+        heard = [each for each in self._heard if each.path == path]
         query = {name: values[0] for name, values in request.query.items() if values}
         content_type = request.headers.get("content-type", "")
         return heard, content_of(body, content_type, request.headers, query)

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 import trio
 
-from risala.drivers.http.calling import CallAnswer, CallFailed, CarrierCall, CarrierCaller
+from risala.drivers.http.calling import CallFailed, HttpAnswer, HttpCall, HttpCaller
 from risala.drivers.http.proving import signed
 from risala.drivers.http.shape import AuthShape
 from risala.drivers.http.templates import filled_text
@@ -35,7 +35,7 @@ class AuthFailed(Exception):
 class Authorizer:
     """Adds to each request what its API wants to see."""
 
-    def __init__(self, shape: AuthShape, caller: CarrierCaller, values: Mapping[str, str]) -> None:
+    def __init__(self, shape: AuthShape, caller: HttpCaller, values: Mapping[str, str]) -> None:
         self._shape, self._caller, self._values = shape, caller, values
         self._lock = trio.Lock()
         self._token = ""
@@ -52,7 +52,7 @@ class Authorizer:
         self._token = ""
         return had
 
-    async def authorized(self, call: CarrierCall, values: Mapping[str, str]) -> CarrierCall:
+    async def authorized(self, call: HttpCall, values: Mapping[str, str]) -> HttpCall:
         """The request with our proof in it.
 
         Raises:
@@ -73,7 +73,7 @@ class Authorizer:
         if shape.kind == "query":
             mark = "&" if "?" in call.target else "?"
             target = f"{call.target}{mark}{urlencode({shape.name: value})}"
-            return CarrierCall(call.method, target, call.headers, call.body)
+            return HttpCall(call.method, target, call.headers, call.body)
         return _with_header(call, shape.name, value)
 
     async def _fresh_token(self) -> str:
@@ -101,14 +101,14 @@ class Authorizer:
         target = self._caller.base + filled_text(shape.path, values)
         try:
             answer = await self._caller.call(
-                CarrierCall("POST", target, tuple(headers), urlencode(form).encode())
+                HttpCall("POST", target, tuple(headers), urlencode(form).encode())
             )
         except CallFailed as failed:
             raise AuthFailed(failed.kind, failed.text) from None
         return _token_in(answer)
 
 
-def _token_in(answer: CallAnswer) -> tuple[str, float]:
+def _token_in(answer: HttpAnswer) -> tuple[str, float]:
     grant = answer.content.values[0] if answer.content.values else None
     token = grant.get("access_token") if isinstance(grant, dict) else None
     if answer.status in (400, 401, 403):
@@ -130,8 +130,8 @@ def _life_of(grant: object) -> float:
     return min(max(life_s - TOKEN_SPARE_S, life_s / 2, 1.0), TOKEN_S_MAX)
 
 
-def _with_header(call: CarrierCall, name: str, value: str) -> CarrierCall:
-    return CarrierCall(call.method, call.target, (*call.headers, (name, value)), call.body)
+def _with_header(call: HttpCall, name: str, value: str) -> HttpCall:
+    return HttpCall(call.method, call.target, (*call.headers, (name, value)), call.body)
 
 
 def _is_header_value(text: str) -> bool:
@@ -142,7 +142,7 @@ def _basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def _signature(shape: AuthShape, call: CarrierCall, values: Mapping[str, str]) -> str:
+def _signature(shape: AuthShape, call: HttpCall, values: Mapping[str, str]) -> str:
     known: Mapping[str, bytes] = {
         "method": call.method.encode(),
         "path": call.target.encode(),

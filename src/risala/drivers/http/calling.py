@@ -52,7 +52,7 @@ class CallFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class CarrierCall:
+class HttpCall:
     """One request."""
 
     method: str
@@ -63,7 +63,7 @@ class CarrierCall:
 
 
 @dataclass(frozen=True, slots=True)
-class CallAnswer:
+class HttpAnswer:
     """An answer. It prints nothing of what was told."""
 
     status: int
@@ -71,7 +71,7 @@ class CallAnswer:
     content: CarrierContent = field(repr=False)
 
 
-class CarrierCaller:
+class HttpCaller:
     """The connections to one API."""
 
     def __init__(
@@ -101,7 +101,7 @@ class CarrierCaller:
     async def aclose(self) -> None:
         await self._pool.aclose()
 
-    async def call(self, call: CarrierCall, *, bytes_max: int = ANSWER_BYTES_MAX) -> CallAnswer:
+    async def call(self, call: HttpCall, *, bytes_max: int = ANSWER_BYTES_MAX) -> HttpAnswer:
         """The answer to a request.
 
         Raises:
@@ -137,7 +137,7 @@ class CarrierCaller:
             raise CallFailed("TOO_LONG", "The carrier's answer is too long.", left=True) from None
         answer_headers = _headers(response.headers)
         content = content_of(body, answer_headers.get("content-type", ""), answer_headers, None)
-        return CallAnswer(response.status, answer_headers, content)
+        return HttpAnswer(response.status, answer_headers, content)
 
     async def connects(self) -> str | None:
         """Why no connection can be made now; None: one was made, and closed again."""

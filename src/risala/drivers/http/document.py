@@ -60,6 +60,7 @@ Where a value is in what a carrier tells:
 | `/messages/0/id` | a JSON pointer; `*` is the first item of a list that has what follows |
 | `status` | a field of a form or query, or a member of a JSON object |
 | `header:NAME` | a header |
+| `last:/a/url` | the last part of the address that is at a pointer |
 | `body:` | the whole body |
 | `match:PATTERN` | the first group of a pattern, in the body's first thousand characters |
 | `=word` | the word itself |

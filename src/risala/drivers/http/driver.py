@@ -161,11 +161,15 @@ class HttpDriver:
         if context is None:
             raise RequestRefusedError(503, "The carrier's driver is not running yet.")
         heard, content = await self._reader.read(request, self._now_s())
-        if heard is None or content is None:
+        if not heard:
             return CarrierAnswer(status=404, content_type="text/plain")
-        if not await self._take(context, heard, content, request.received_at_ms):
+        count, answer = 0, heard[0]
+        for each in heard:
+            if came := await self._take(context, each, content, request.received_at_ms):
+                count, answer = count + came, each
+        if not count:
             context.trace("A call told nothing that we know.")
-        return CarrierAnswer(heard.body.encode(), heard.status, heard.content_type)
+        return CarrierAnswer(answer.body.encode(), answer.status, answer.content_type)
 
     async def _take(
         self,

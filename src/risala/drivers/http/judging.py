@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from risala.drivers.http.calling import CallAnswer, CallFailed
+from risala.drivers.http.calling import CallFailed, HttpAnswer
 from risala.drivers.http.shape import AnswerShape
-from risala.drivers.http.sources import looked_up
+from risala.drivers.http.sources import known_word, looked_up
 from risala.drivers.http.words import SLOW, UNCERTAIN, YES, WordVerdict, by_status
 from risala.sms.cause import Cause
 from risala.sms.outcome import (
@@ -49,11 +49,11 @@ def shown_word(word: str, hide: Hide) -> str:
 
 
 def outcome_of(
-    shape: AnswerShape, answer: CallAnswer, own_id: str, hide: Hide, now_s: float
+    shape: AnswerShape, answer: HttpAnswer, own_id: str, hide: Hide, now_s: float
 ) -> Outcome:
     """What an answer to a submit means."""
     content, status = answer.content, answer.status
-    word = looked_up(shape.word, content).strip()
+    word = known_word(shape.word, content, shape.words)
     raw = f"{status} {shown_word(word, hide)}".strip()
     by_word = shape.words.get(word.casefold())
     verdict = by_word or by_status(shape.statuses, status)
@@ -80,7 +80,7 @@ def _refused(verdict: WordVerdict, raw: str, status: int) -> Refused:
 
 
 def _yes(
-    shape: AnswerShape, answer: CallAnswer, own_id: str, hide: Hide, raw: str, *, is_known: bool
+    shape: AnswerShape, answer: HttpAnswer, own_id: str, hide: Hide, raw: str, *, is_known: bool
 ) -> Outcome:
     content = answer.content
     if shape.json_only and not content.is_json:
@@ -106,7 +106,7 @@ def _yes(
     return Accepted(carrier_id, raw)
 
 
-def _kind_of(answer: CallAnswer) -> str:
+def _kind_of(answer: HttpAnswer) -> str:
     """What an answer is that should be JSON: a word for the timeline."""
     begin = answer.content.body.lstrip()[:1]
     return "HTML" if begin == b"<" else ""

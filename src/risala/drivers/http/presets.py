@@ -152,7 +152,9 @@ def _holes(shape: Shape, settings: PresetSettings) -> Iterator[str]:
         "send.fields": shape.send.fields,
         "send.headers": {**shape.send.headers},
         "query.path": shape.query.path,
+        "query.fields": shape.query.fields,
         "look.path": shape.look.path,
+        "look.fields": shape.look.fields,
     }
     for name in ("receipt", "inbound"):
         if (heard := getattr(shape, name)) is not None:
@@ -178,8 +180,9 @@ def _heard_faults(shape: Shape, settings: PresetSettings) -> Iterator[str]:
         yield "`receipt` needs `id` and `word`"
     if inbound is not None and (inbound.sender is None or inbound.text is None):
         yield "`inbound` needs `sender` and `text`"
-    if receipt is not None and inbound is not None and receipt.path == inbound.path:
-        yield "`receipt.path` and `inbound.path` are the same"
+    heard = [each for each in (receipt, inbound) if each is not None]
+    if len({each.path for each in heard}) < len(heard) and any(each.kind is None for each in heard):
+        yield "`receipt.path` and `inbound.path` are the same, and no `kind` tells them apart"
     if proof.kind == "hmac":
         secret = getattr(settings, proof.secret).get_secret_value()
         if not secret:

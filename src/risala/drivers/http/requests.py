@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from risala.drivers.http.calling import CarrierCall
+from risala.drivers.http.calling import HttpCall
 from risala.drivers.http.settings import HttpSettings
 from risala.drivers.http.shape import SendShape
 from risala.drivers.http.templates import filled, filled_text
@@ -53,7 +53,7 @@ def message_values(shape: SendShape, segment: Segment, now_s: float) -> dict[str
     }
 
 
-def send_call(shape: SendShape, base: str, values: Mapping[str, str]) -> CarrierCall:
+def send_call(shape: SendShape, base: str, values: Mapping[str, str]) -> HttpCall:
     """The request for one message."""
     target = base + _path(shape.path, values)
     headers = [(name, filled_text(value, values)) for name, value in shape.headers.items()]
@@ -62,19 +62,30 @@ def send_call(shape: SendShape, base: str, values: Mapping[str, str]) -> Carrier
     if shape.method == "GET" or shape.body == "query":
         mark = "&" if "?" in target else "?"
         target = f"{target}{mark}{_form(fields)}" if fields else target
-        return CarrierCall(shape.method, target, tuple(headers))
+        return HttpCall(shape.method, target, tuple(headers))
     headers.append(("Accept", "application/json"))
     if shape.body == "form":
         headers.append(("Content-Type", "application/x-www-form-urlencoded"))
-        return CarrierCall(shape.method, target, tuple(headers), _form(fields).encode())
+        return HttpCall(shape.method, target, tuple(headers), _form(fields).encode())
     headers.append(("Content-Type", "application/json"))
     body = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return CarrierCall(shape.method, target, tuple(headers), body)
+    return HttpCall(shape.method, target, tuple(headers), body)
 
 
-def question(method: str, path: str, base: str, values: Mapping[str, str]) -> CarrierCall:
+def question(
+    method: str,
+    path: str,
+    base: str,
+    values: Mapping[str, str],
+    fields: dict[str, Any] | None = None,
+) -> HttpCall:
     """A request that asks for something."""
-    return CarrierCall(method, base + _path(path, values), (("Accept", "application/json"),))
+    headers, target = [("Accept", "application/json")], base + _path(path, values)
+    if method == "GET":
+        return HttpCall(method, target, tuple(headers))
+    headers.append(("Content-Type", "application/json"))
+    body = json.dumps(filled(fields or {}, values) or {}).encode()
+    return HttpCall(method, target, tuple(headers), body)
 
 
 def _path(path: str, values: Mapping[str, str]) -> str:

@@ -141,7 +141,8 @@ class AnswerShape(ShapeTable):
     own_id: bool = False
     """True: the carrier repeats our `{id}` in its receipts, and gives none."""
     word: OptionalSource = None
-    """Where the carrier's word is: a status or an error's code."""
+    """Where the carrier's word is: a status or an error's code. Of alternatives, the first that
+    `words` knows; so in `receipt`."""
     words: Verdicts = {}
     """What words mean, before any status."""
     statuses: Statuses = Field(default=DEFAULT_STATUSES, validate_default=True)
@@ -173,6 +174,10 @@ class HeardShape(ShapeTable):
     """Behind our address for the carrier."""
     each: Pointer = None
     """The pointer to the list of several; `/` is a body that is a list. Without it: one."""
+    kind: OptionalSource = None
+    """Where it says what is told, if one path tells several things."""
+    kinds: tuple[str, ...] = ()
+    """What of these is read here."""
     id: OptionalSource = None
     """Where the carrier's id is: of the message, or of the text."""
     to: OptionalSource = None
@@ -245,6 +250,8 @@ class QueryShape(ShapeTable):
     path: Path = ""
     """Behind `url`, with `{carrier_id}`. Empty: it cannot be asked."""
     method: Method = "GET"
+    fields: dict[str, Any] = {}
+    """The body of a `POST`, as JSON, with holes."""
     id: OptionalSource = None
     """Where the id is; without it, it is the one that was asked for."""
     word: OptionalSource = None
@@ -259,6 +266,8 @@ class LookShape(ShapeTable):
     path: Path = ""
     """Behind `url`. Empty: it is looked only whether a connection can be made."""
     method: Method = "GET"
+    fields: dict[str, Any] = {}
+    """The body of a `POST`, as JSON, with holes."""
     balance: OptionalSource = None
     """Where the account's credit is, to be shown."""
 

@@ -2,9 +2,10 @@
 
 A **source** is a JSON pointer (RFC 6901) such as ``/messages/0/id``, in which ``*`` stands for the
 first item of a list that has what follows; the name of a field of a form, a query or a JSON object;
-``header:NAME``; ``body:``, the whole body; ``match:PATTERN``, the first group of a regular
-expression in the body; or ``=word``, the word itself. ``|`` separates alternatives: the first that
-is there. ``match:`` is the last of them, as a pattern may have a ``|`` of its own.
+``header:NAME``; ``last:POINTER``, the last part of an address; ``body:``, the whole body;
+``match:PATTERN``, the first group of a regular expression in the body; or ``=word``, the word
+itself. ``|`` separates alternatives: the first that is there. ``match:`` is the last of them, as a
+pattern may have a ``|`` of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import islice
 from typing import Final
@@ -30,6 +31,15 @@ MATCHED_CHARACTERS_MAX: Final = 1000
 FIELDS_MAX: Final = 200
 ITEMS_MAX: Final = 1000
 """Items of a list that are read."""
+CHARSETS: Final[Mapping[str, str]] = {
+    "utf-16be": "utf-16-be",
+    "utf-16": "utf-16",
+    "ucs-2": "utf-16-be",
+    "iso-8859-1": "latin-1",
+    "windows-1252": "cp1252",
+}
+"""Charsets that are not found out without their name, and their codecs."""
+_CHARSET: Final = re.compile(r"(?i)charset=\"?([a-z0-9-]{2,20})")
 _FIELD: Final = re.compile(r"[^/=:|{}\s][^|{}\s:]*")
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]+")
 _MATCH: Final = "match:"
@@ -45,7 +55,7 @@ class SourcePart:
     """One alternative of a source."""
 
     kind: str
-    """``pointer``, ``field``, ``header``, ``body``, ``match`` or ``word``."""
+    """``pointer``, ``last``, ``field``, ``header``, ``body``, ``match`` or ``word``."""
     parts: tuple[str, ...]
 
 
@@ -70,7 +80,10 @@ class CarrierContent:
 
     @property
     def text(self) -> str:
-        return unicode_of(self.body)
+        """The body as text, by the charset that it came with."""
+        charset = _CHARSET.search(self.headers.get("content-type", ""))
+        codec = CHARSETS.get(charset[1].lower()) if charset else None
+        return unicode_of(self.body) if codec is None else self.body.decode(codec, "replace")
 
     @property
     def is_json(self) -> bool:
@@ -114,12 +127,14 @@ def _part_of(written: str) -> SourcePart:
         return SourcePart("word", (written[1:],))
     if written == "body:":
         return SourcePart("body", ())
+    if written.startswith("last:/"):
+        return SourcePart("last", pointer_of(written[5:]))
     if written.lower().startswith("header:") and _HEADER.fullmatch(written[7:]):
         return SourcePart("header", (written[7:].lower(),))
     if not _FIELD.fullmatch(written):
         raise SourceError(
-            "a source is a pointer such as `/id`, a field's name, `header:NAME`, `body:`, "
-            "`match:PATTERN` or `=word`"
+            "a source is a pointer such as `/id`, a field's name, `header:NAME`, "
+            "`last:/POINTER`, `body:`, `match:PATTERN` or `=word`"
         )
     return SourcePart("field", (written,))
 
@@ -190,6 +205,15 @@ def each_in(pointer: tuple[str, ...] | None, content: CarrierContent) -> Iterato
         yield replace(content, values=values)
 
 
+def known_word(source: Source | None, content: CarrierContent, known: Container[str]) -> str:
+    """What a source names first of what a table knows (in small letters); without that, as
+    :func:`looked_up`."""
+    words = [_value(part, content).strip() for part in (source.parts if source is not None else ())]
+    words = [word[:VALUE_CHARACTERS_MAX] for word in words if word]
+    first = words[0] if words else ""
+    return next((word for word in words if word.casefold() in known), first)
+
+
 def looked_up(source: Source | None, content: CarrierContent) -> str:
     """What a source names first; empty if there is nothing."""
     for part in source.parts if source is not None else ():
@@ -213,7 +237,7 @@ def _value(part: SourcePart, content: CarrierContent) -> str:
     for value in content.values:
         for values in _walked(part.parts, (value,)):
             if word := _word(values[0]):
-                return word
+                return word.rstrip("/").rpartition("/")[2] if part.kind == "last" else word
     return ""
 
 

@@ -10,14 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import h11
 import httpcore2
 import trio
 
 from risala.drivers.http.sources import CarrierContent, content_of, looked_up, source_of
-from risala.drivers.http.templates import filled
+from risala.drivers.http.templates import filled, filled_text
 from risala.lab.aggregators.table import (
     ACCESS_TOKEN,
     PASSWORD,
@@ -40,8 +40,8 @@ class AggregatorMessage:
     sender: str
     text: str = field(repr=False)
     callback: str = ""
-    validity: str = ""
-    expires: str = ""
+    validity_s: int = 0
+    """How long it may try; 0: it was not told."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -74,6 +74,10 @@ class StandIn:
     """Our service's address for it, for what the account is set up with."""
     receipts: bool = True
     """Whether it sends a receipt for what it takes."""
+    lose_answers: int = 0
+    """So many messages are taken, and their connection is dropped instead of an answer."""
+    pages: dict[str, list[Any]] = field(default_factory=dict)
+    """Lists that can be asked for, by their path: each is given once, the last for ever."""
     mute: bool = False
     """True: it takes requests, and answers nothing."""
     again_s: float = 0.01
@@ -83,7 +87,11 @@ class StandIn:
     taken: list[AggregatorMessage] = field(default_factory=list)
     requests: list[ArrivedRequest] = field(default_factory=list)
     """Every request that came."""
+    requests_for_messages: list[ArrivedRequest] = field(default_factory=list)
+    """Those of them that would send something."""
     callback_statuses: list[int] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
+    """The id of the message that each key was given with."""
     states: dict[str, AggregatorMessage] = field(default_factory=dict)
     url: str = ""
     tokens_given: int = 0
@@ -145,7 +153,12 @@ class StandIn:
         self, connection: h11.Connection, stream: trio.SocketStream, request: ArrivedRequest
     ) -> None:
         self.requests.append(request)
+        taken = len(self.requests_for_messages)
         answer = self._answer_to(request)
+        if self.lose_answers and len(self.requests_for_messages) > taken:
+            self.lose_answers -= 1
+            await trio.aclose_forcefully(stream)
+            return
         if answer is None:
             await trio.sleep_forever()
         head = [*answer.headers, ("content-length", str(len(answer.body)))]
@@ -164,12 +177,16 @@ class StandIn:
             return self._token(request)
         if not api.proved(request.headers, {**request.query, **request.content.fields}):
             return PlannedAnswer(401, _json(api.no_account))
+        if pages := self.pages.get(request.path):
+            return PlannedAnswer(200, _json(pages.pop(0) if len(pages) > 1 else pages[0]))
         if request.path in api.looks:
             return PlannedAnswer(200, _json(api.looks[request.path]))
-        if api.lookup and (match := re.fullmatch(api.lookup, request.path)) and match[1]:
-            return self._looked_up(match[1])
+        if api.lookup and (match := re.fullmatch(api.lookup, request.path)):
+            in_body = looked_up(source_of(api.lookup_id), request.content) if api.lookup_id else ""
+            return self._looked_up(in_body or match[1])
         if not re.fullmatch(api.send, request.path):
             return PlannedAnswer(404, _json({"error": "not found"}))
+        self.requests_for_messages.append(request)
         if self.mute:
             return None
         if self.planned:
@@ -197,22 +214,33 @@ class StandIn:
         def value(written: str) -> str:
             return looked_up(source_of(written), content) if written else ""
 
+        key = value(api.once)
+        if key and key in self.keys:
+            return self._accepted(self.states[self.keys[key]])
         message = AggregatorMessage(
             id=value(api.own_id) or f"{api.name}-{next(_ids)}-{trio.current_time():.3f}",
-            to=value(api.to).removeprefix("tel:"),
+            to=_international(value(api.to).removeprefix("tel:")),
             sender=value(api.sender).removeprefix("tel:"),
             text=value(api.text),
             callback=value(api.callback),
-            validity=value(api.validity),
-            expires=value(api.expires),
+            validity_s=int(value(api.validity) or 0) * api.validity_unit_s,
             headers=request.headers,
         )
+        if key:
+            self.keys[key] = message.id
         self.taken.append(message)
         self.states[message.id] = message
         if self.on_taken is not None:
             self.on_taken(message)
         if self.receipts:
             self.send_receipt(message)
+        return self._accepted(message)
+
+    def _accepted(self, message: AggregatorMessage) -> PlannedAnswer:
+        """The answer to a message that is taken."""
+        api = self.aggregator
+        if isinstance(api.answer, str):
+            return PlannedAnswer(api.status, api.answer.encode(), (("content-type", "text/html"),))
         return PlannedAnswer(api.status, _json(filled(api.answer, _values(message))))
 
     def send_receipt(self, message: AggregatorMessage, **changes: str) -> None:
@@ -235,34 +263,24 @@ class StandIn:
         values: Mapping[str, str],
         changes: Mapping[str, str],
     ) -> None:
-        """CarrierCall our service until it takes what is brought."""
-        assert self._nursery is not None
-        values = {**values, "to_digits": values.get("to", "").removeprefix("+")}
-        fields = filled(brought.fields, values) or {}
-        if changes:
-            fields = {**fields, **changes}
-        self._nursery.start_soon(self._call, brought, address, fields)
+        """HttpCall our service until it takes what is brought."""
+        request = callback_request(brought, address, values, changes)
+        self.nursery.start_soon(self._call, request)
 
-    async def _call(self, brought: AggregatorCallback, address: str, fields: Any) -> None:  # noqa: ANN401
-        body = urlencode(fields).encode() if brought.form else _json(fields)
-        if brought.method == "GET":
-            mark = "&" if "?" in address else "?"
-            address = f"{address}{mark}{body.decode()}" if body else address
-            body = b""
-        kind = "application/x-www-form-urlencoded" if brought.form else "application/json"
+    async def _call(self, request: CallbackRequest) -> None:
         while True:
             headers = {
-                "Host": urlsplit(address).netloc,
-                "Content-Type": kind,
-                "Content-Length": str(len(body)),
-                **self.aggregator.sign(address, body),
+                "Host": urlsplit(request.address).netloc,
+                "Content-Length": str(len(request.body)),
+                **request.headers,
+                **self.aggregator.sign(request.address, request.body),
             }
             with suppress(httpcore2.TimeoutException, httpcore2.NetworkError):
                 answer = await self._pool.request(
-                    brought.method,
-                    address,
+                    request.method,
+                    request.address,
                     headers=list(headers.items()),
-                    content=body,
+                    content=request.body,
                     extensions={"timeout": dict.fromkeys(("connect", "read"), CALLBACK_S)},
                 )
                 self.callback_statuses.append(answer.status)
@@ -271,10 +289,57 @@ class StandIn:
             await trio.sleep(self.again_s)
 
 
+@dataclass(frozen=True, slots=True)
+class CallbackRequest:
+    """A request with which an aggregator calls a service, before it signs it."""
+
+    method: str
+    address: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def callback_request(
+    brought: AggregatorCallback,
+    address: str,
+    values: Mapping[str, str],
+    changes: Mapping[str, str] | None = None,
+) -> CallbackRequest:
+    """The request of a callback.
+
+    Args:
+        values: what fills its holes.
+        changes: members that are other than usual.
+    """
+    values = {
+        **values,
+        "to_digits": values.get("to", "").removeprefix("+"),
+        "from_digits": values.get("from", "").removeprefix("+"),
+    }
+    for escape, filling in brought.escapes.items():
+        address = address.replace(escape, quote(filled_text(filling, values)))
+    address = filled_text(address, values, quote)
+    fields = filled(brought.fields, values) or {}
+    if isinstance(fields, str):
+        headers = {"content-type": 'text/plain; charset="UTF-16BE"'}
+        return CallbackRequest(brought.method, address, headers, fields.encode("utf-16-be"))
+    fields = {**fields, **(changes or {})}
+    kind = "application/x-www-form-urlencoded" if brought.form else "application/json"
+    body = urlencode(fields).encode() if brought.form else _json(fields)
+    if brought.method == "GET":
+        return CallbackRequest("GET", address, {}, b"")
+    return CallbackRequest(brought.method, address, {"content-type": kind}, body)
+
+
+def _international(number: str) -> str:
+    return f"+{number}" if number.isdigit() else number
+
+
 def _values(message: AggregatorMessage) -> dict[str, str]:
     return {
         "id": message.id,
         "to": message.to,
+        "to_digits": message.to.removeprefix("+"),
         "from": message.sender,
         "text": message.text,
         "parts": str(1 if len(message.text) <= 160 else -(-len(message.text) // 153)),
