@@ -90,6 +90,18 @@ class Sum:
             ("… messages of their rows", f"{tally['messages of mailings']:,}"),
             ("… texts of theirs at phones, each once", f"{tally['people of mailings']:,}"),
             ("uncertain, and sent again with a word", f"{tally['uncertain sent again']:,}"),
+            (
+                "… again as the same attempt, with the same id",
+                f"{tally['submitted again as the same attempt']:,}",
+            ),
+            (
+                "… that the carrier had already, each one text",
+                f"{tally['texts that came again with the same id']:,}",
+            ),
+            (
+                "answers of carriers that they surely do not have a submit",
+                f"{tally['submits that a carrier surely did not have']:,}",
+            ),
             ("organizations that a phone told to stop", f"{tally['stops']:,}"),
             ("messages refused for that", f"{tally['refused after STOP']:,}"),
             ("days that passed with the service off", f"{tally['days']:,}"),

@@ -88,6 +88,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/matching.py": HOT,
     f"{JOURNAL}/messages/parts.py": HOT,
     f"{JOURNAL}/messages/reads.py": HOT,
+    f"{JOURNAL}/messages/repeats.py": READER,  # those that are due, a batch at a time
     f"{JOURNAL}/messages/sessions.py": HOT,
     f"{JOURNAL}/messages/sheet.py": HOT,
     f"{JOURNAL}/sealed/resealing.py": READER,  # a column of whichever table holds a secret

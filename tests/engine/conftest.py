@@ -50,6 +50,7 @@ from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
 from risala.engine.rules.receiptgroups import Groups, alone
+from risala.engine.rules.repeats import NO_MANNERS, resolution
 from risala.engine.services import Parts
 from risala.engine.wiring.connections import NO_OUTSIDE, Connections
 from risala.engine.wiring.engine import Engine, open_engine
@@ -265,8 +266,8 @@ class Book:
 
     def recover(self, policy: OnUncertain, count_max: int = 10) -> int:
         """Clear up after a crash; returns how many messages it had interrupted."""
-        found = deadlines.interrupted(self.conn, count_max)
-        self.unit(lambda conn: deadlines.recover(conn, found, lambda *_: policy, self.now_ms))
+        found, how = deadlines.interrupted(self.conn, count_max), resolution(NO_MANNERS, policy)
+        self.unit(lambda conn: deadlines.recover(conn, found, lambda *_: how, self.now_ms))
         return len(found)
 
     def id(self, prefix: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import trio
 
 from risala.engine.rules.throttle import BURST_S
 from risala.plugins.contract import (
+    SETTLE_S_MIN,
     Accepted,
     Capabilities,
     DriverContext,
@@ -18,6 +19,7 @@ from risala.plugins.contract import (
     HealthState,
     Inbound,
     NotStoredError,
+    NotTaken,
     Outcome,
     Receipt,
     ReceiptState,
@@ -49,6 +51,11 @@ DIES_POSTING = 0.01
 """The chance that a post is the last thing that the process does."""
 CAN = 8
 """Submits that a driver takes at once; the settings say less for each carrier."""
+KNOWS = ("nothing", "same id", "asked")
+"""What a carrier knows of ids: that the same one twice is one text, or also to say which it has."""
+TAKEN_LATER_S = 5.0
+"""How much later a carrier takes what it had not answered: when it was asked, it had it not yet."""
+DAY_S = 86_400.0
 SPANS_S = (1.0, 5.0, 20.0)
 """Stretches of time in which a carrier's pace is looked at."""
 
@@ -103,12 +110,38 @@ class Carrier:
         self._submits: deque[float] = deque(maxlen=2000)
         """When each was begun by the engine that lives."""
         self.in_flight = 0
+        self.knows = "nothing"
+        self.ids: dict[str, str] = {}
+        """What it took, by the id that a submit had, and its own id for it."""
+        self.submits: Counter[str] = Counter()
+        """How often each id came."""
+        self.later: list[tuple[float, Segment]] = []
+        """What it takes later than it was asked, and when."""
 
     def choose(self, weights: dict[str, int]) -> str:
         return self.dice.choices([*weights], [*weights.values()])[0]
 
+    def take_later(self) -> None:
+        """Take what is due by now."""
+        due = [segment for at_s, segment in self.later if at_s <= trio.current_time()]
+        self.later = [each for each in self.later if each[0] > trio.current_time()]
+        for segment in due:
+            self.take(segment)
+
     def take(self, segment: Segment) -> str:
-        carrier_id = f"{self.name}{self.taken_before + len(self.taken):04}"
+        """A text for the phone; none if it knows ids and had this one."""
+        name = id_of(segment)
+        if self.knows == "nothing":
+            return self._take(segment)
+        if name in self.ids:
+            self.world.tally["texts that came again with the same id"] += 1
+        else:
+            self.ids[name] = name
+            self._take(segment, name)
+        return name
+
+    def _take(self, segment: Segment, name: str | None = None) -> str:
+        carrier_id = name or f"{self.name}{self.taken_before + len(self.taken):04}"
         copy = Copy(segment, carrier_id, trio.current_time())
         self.world.look_at_code(segment)
         if not segment.text:
@@ -150,6 +183,11 @@ class Carrier:
                 self.world.fault(f"carrier {self.name} had {within} submits within {span_s} s")
 
 
+def id_of(segment: Segment) -> str:
+    """The id that a driver makes of a segment: the same whenever the attempt comes again."""
+    return f"{segment.message_id}-{segment.attempt}-{segment.number}"
+
+
 class Line:
     """A driver: one engine's connection to a carrier. After a kill its words reach nobody."""
 
@@ -164,9 +202,12 @@ class Line:
             alphanumeric_sender=True,
             receipts=True,
             inbound=True,
-            query=False,
+            query=carrier.knows == "asked",
             validity=True,
             window_max=CAN,
+            same_id_is_safe=carrier.knows == "same id",
+            remembers_ids_s=0.0 if carrier.knows == "nothing" else DAY_S,
+            settle_s=SETTLE_S_MIN,
         )
 
     @property
@@ -196,7 +237,8 @@ class Line:
     async def _deliver_post(self) -> None:
         assert self._context is not None
         while True:
-            await trio.sleep(0.25 if self._carrier.post else 5)
+            await trio.sleep(0.25 if self._carrier.post or self._carrier.later else 5)
+            self._carrier.take_later()
             for post in [p for p in self._carrier.post if p.due_s <= trio.current_time()]:
                 try:
                     if isinstance(post.what, Receipt):
@@ -225,6 +267,7 @@ class Line:
         await trio.sleep(dice.choice(self._carrier.answers_s))
         if self.cut:
             return Unsent("the process is gone")
+        self._carrier.submits[id_of(segment)] += 1
         fate = "accept" if self._carrier.kind else self._carrier.choose(FATES)
         if fate in ("accept", "take and be silent", "answer late", "break"):
             carrier_id = self._carrier.take(segment)
@@ -251,15 +294,26 @@ class Line:
                 return Refused(Scope.FINAL, "BADADDR", "Never.")
             case "unsent":
                 return Unsent("NOLINK")
-        return Uncertain("NOANSWER")
+        if self._carrier.knows == "nothing":
+            return Uncertain("NOANSWER")
+        if fate == "lose and be silent" and dice.random() < 0.5:
+            self._carrier.later.append((trio.current_time() + TAKEN_LATER_S, segment))
+        return Uncertain("NOANSWER", carrier_id=id_of(segment))
 
     async def _answer_late(self, segment: Segment, outcome: Outcome) -> None:
         await trio.sleep(self._carrier.dice.uniform(0.1, 30))
         assert self._context is not None
         await self._context.late_outcome(segment, outcome)
 
-    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
-        return None
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | NotTaken | None:
+        await trio.sleep(self._carrier.dice.choice(self._carrier.answers_s))
+        if self.cut or self._carrier.knows != "asked":
+            return None
+        self._carrier.take_later()
+        if carrier_id in self._carrier.ids:
+            return Receipt(carrier_id, ReceiptState.ENROUTE, "enroute")
+        self._world.tally["submits that a carrier surely did not have"] += 1
+        return NotTaken("404")
 
 
 class PostedLine(Line):

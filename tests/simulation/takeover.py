@@ -82,6 +82,7 @@ def _other_machine(world: World) -> World:
     other.set_back_s = world.set_back_s  # what it takes over may end so much later
     for carrier, known in zip(other.carriers, world.carriers, strict=True):
         carrier.taken_before = len(known.taken)
+        carrier.knows, carrier.ids = known.knows, {**known.ids}
     other.standby = Standby(other)  # nothing follows it
     other.standby.is_there = False
     other.births_ms = [*world.births_ms]

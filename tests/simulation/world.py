@@ -16,7 +16,7 @@ from pathlib import Path
 
 import trio
 from tests.simulation import machine
-from tests.simulation.carriers import Carrier, Copy, Line, PostedLine
+from tests.simulation.carriers import KNOWS, Carrier, Copy, Line, PostedLine
 from tests.simulation.checks import past
 from tests.simulation.checks.erased import Erased
 from tests.simulation.checks.mailings import Mailings
@@ -62,6 +62,8 @@ class World:
             Carrier(self, "a", rate_per_s=20.0, window=2, answers_s=(0, 0.02, 0.5, 2)),
             Carrier(self, "b", rate_per_s=0.5, window=2, answers_s=(0, 0.001, 0.02)),
         ]
+        # In two of three histories one of them knows ids.
+        self.carriers[plan.seed // 2 % 2].knows = KNOWS[plan.seed % 3]
         self.receivers = Receivers(self)
         self.sink = Sink(self)
         self.mail = Mailboxes(self)

@@ -28,7 +28,7 @@ from risala.plugins.sharing import SharedAccount, Sharing
 from risala.sms.cause import Cause
 from risala.sms.message import Alphabet, Inbound, Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
-from risala.sms.receipt import Receipt, ReceiptState
+from risala.sms.receipt import NotTaken, Receipt, ReceiptState
 
 __all__ = [
     "COMMAND_S",
@@ -38,6 +38,7 @@ __all__ = [
     "RECEIPTS_SOON_MAX",
     "SECRETS_MAX",
     "SECRET_CHARACTERS_MAX",
+    "SETTLE_S_MIN",
     "SUBMIT_S_MAX",
     "Accepted",
     "Alphabet",
@@ -60,6 +61,7 @@ __all__ = [
     "IdForms",
     "Inbound",
     "NotStoredError",
+    "NotTaken",
     "Outcome",
     "Paged",
     "Posting",
@@ -96,6 +98,9 @@ gives up after a minute, and must get the reason before that."""
 
 SUBMIT_S_MAX: Final = 3600.0
 """The longest that a submit may take by a driver's own limits, in seconds."""
+SETTLE_S_MIN: Final = 30.0
+"""The shortest :attr:`Capabilities.settle_s` but 0, in seconds: a first request that timed out may
+still be on its way through proxies and queues, which give up after half a minute at most."""
 RECEIPTS_SOON_MAX: Final = 1000
 """The most receipts of one carrier that wait for the disk at once; further ones are refused."""
 
@@ -177,6 +182,28 @@ class Capabilities:
     """True, of a driver that is :class:`Answering`: its carrier signs nothing, and proves itself by
     a secret in its address, ``/carriers/NAME/SECRET/…``. The service makes and checks it
     (``risala carriers rotate NAME``); the driver never sees it."""
+    remembers_ids_s: float = 0.0
+    """How long the carrier remembers the id of a submit, in seconds from the first submit with it:
+    if the same id comes again within this time, the phone still gets one text.
+
+    The id is what the driver makes of ``Segment.message_id``, ``attempt`` and ``number``. More than
+    ``submit_s``, since a repeated submit must arrive in time. 0: the carrier knows no ids; then no
+    attempt is submitted twice."""
+    same_id_is_safe: bool = False
+    """True: an attempt whose outcome is unknown may be submitted again at once, with the same id.
+
+    After a timeout, a crash or a restart the engine then submits the *same attempt* again (the same
+    :class:`Segment`), in place of waiting for a receipt: at most three submits in all
+    (``delivery.uncertain_submits_max``), within ``remembers_ids_s`` and the message's validity, and
+    only while the message is still wanted. Needs ``remembers_ids_s``. If the carrier answers that
+    it knows the id already, return :class:`Accepted` with the id that it gave at first: any other
+    answer to a repeated submit leaves the attempt uncertain."""
+    settle_s: float = SETTLE_S_MIN
+    """How long after the end of a submit a :class:`NotTaken` counts, in seconds: until then the
+    first request may still be on its way. The engine asks again then.
+
+    At least :data:`SETTLE_S_MIN`; 0 only if the carrier promises that a query sees every submit
+    that was made before it, even one without an answer."""
 
 
 class DriverContext(Protocol):
@@ -367,8 +394,12 @@ class Driver(Protocol):
         cancelled, the outcome is uncertain.
         """
 
-    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
-        """Ask what became of an accepted segment; None: the carrier does not say.
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | NotTaken | None:
+        """Ask what became of a segment; None: the carrier does not say.
+
+        :class:`NotTaken`: the carrier surely does not have it. It counts for a submit that returned
+        :class:`Uncertain` with this id, and once :attr:`Capabilities.settle_s` is over. Then the
+        same attempt is submitted again, within the bounds of :attr:`Capabilities.same_id_is_safe`.
 
         Args:
             sender: the segment's sender. Carriers answer only for the sender of a message.

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Final
+from typing import Any, Final
 
-from risala.plugins.contract import SUBMIT_S_MAX, Capabilities
+from risala.plugins.contract import SETTLE_S_MIN, SUBMIT_S_MAX, Capabilities
 from risala.plugins.page import (
     FormField,
     PageFigures,
@@ -52,7 +52,7 @@ def _is_wait(value: object) -> bool:
     return value is None or (isinstance(value, int | float) and 0 <= value < math.inf)
 
 
-_Fits = Callable[[object], bool]
+_Fits = Callable[[Any], bool]
 _FITS: Final[dict[str, _Fits]] = {
     "raw": _is_text,
     "text": _is_text,
@@ -93,11 +93,18 @@ def fault_of_capabilities(capabilities: object) -> str | None:
             return (
                 f"capabilities.{name} is {getattr(capabilities, name)!r}, and must be {requirement}"
             )
+    for name, needs, is_so in _NEEDS:
+        if getattr(capabilities, name) and not is_so(capabilities):
+            return f"capabilities.{name} is {getattr(capabilities, name)!r}, and needs {needs}"
     return None
 
 
 def _is_bool(value: object) -> bool:
     return isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not _is_bool(value) and value < math.inf
 
 
 def _is_text_or_none(value: object) -> bool:
@@ -130,6 +137,7 @@ _OF_CAPABILITIES: Final[tuple[tuple[str, _Fits, str], ...]] = (
             "validity",
             "takes_whole",
             "secret_address",
+            "same_id_is_safe",
         )
     ),
     (
@@ -142,7 +150,21 @@ _OF_CAPABILITIES: Final[tuple[tuple[str, _Fits, str], ...]] = (
         lambda value: isinstance(value, int | float) and 0 < value <= SUBMIT_S_MAX,
         f"more than 0 and at most {SUBMIT_S_MAX:g} seconds",
     ),
+    ("remembers_ids_s", lambda value: _is_number(value) and value >= 0, "seconds from 0 on"),
+    (
+        "settle_s",
+        lambda value: _is_number(value) and (value == 0 or value >= SETTLE_S_MIN),
+        f"0, or at least {SETTLE_S_MIN:g} seconds",
+    ),
     ("account", _is_text, "a text"),
+)
+_NEEDS: Final[tuple[tuple[str, str, Callable[[Capabilities], bool]], ...]] = (
+    ("same_id_is_safe", "remembers_ids_s", lambda can: can.remembers_ids_s > 0),
+    (
+        "remembers_ids_s",
+        "more than submit_s: a repeated submit must arrive in time",
+        lambda can: can.remembers_ids_s > can.submit_s,
+    ),
 )
 
 

@@ -1,4 +1,4 @@
-"""A delivery receipt: the carrier's later word on a segment that it had accepted."""
+"""The carrier's later word on a segment: a delivery receipt, or that it does not have it."""
 
 from __future__ import annotations
 
@@ -79,6 +79,15 @@ class Receipt:
     def why(self) -> Cause:
         """Why the segment was not delivered; of no meaning where ``state`` is ``DELIVERED``."""
         return self.cause or _BY_STATE.get(self.state, Cause.UNDELIVERABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """The carrier surely does not have a submit: it was asked by the submit's id, and says that it
+    knows no such id."""
+
+    raw: str = ""
+    """The carrier's own word, such as ``404``."""
 
 
 _BY_STATE = {

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import trio
 import trio.testing
-from sound_driver import PASSWORD, Posted, Sound, SoundSuite
+from sound_driver import PASSWORD, KnowsIds, Posted, Sound, SoundSuite
 
 from risala.plugins.contract import (
     Accepted,
@@ -21,6 +21,7 @@ from risala.plugins.contract import (
     Health,
     HealthState,
     NotStoredError,
+    NotTaken,
     Receipt,
     ReceiptState,
     Throttled,
@@ -61,6 +62,14 @@ class TestSlow(SoundSuite):
 
 class TestPosted(SoundSuite):
     driver = Posted
+
+
+IDS: dict[str, object] = {"same_id_is_safe": True, "remembers_ids_s": 3600.0}
+
+
+class TestKnowsIds(SoundSuite):
+    driver = KnowsIds
+    claims: ClassVar = IDS
 
 
 def real_clock(suite):
@@ -459,6 +468,39 @@ class RaisesOverUnknownIds(Sound):
         if told is None:
             raise LookupError(carrier_id)
         return told
+
+
+@bad("test_ids_are_remembered", "Say how long the carrier remembers ids")
+class KnowsNoTime(Sound):
+    async def query(self, carrier_id, *, sender):
+        return await super().query(carrier_id, sender=sender) or NotTaken("404")
+
+
+@bad("test_one_attempt_is_one_text", "One attempt was submitted four times, and got", **IDS)
+class MakesNewIds(Sound):
+    pass
+
+
+@bad("test_one_attempt_is_one_text", "the carrier took 4 texts", **IDS)
+class TakesItAgain(KnowsIds):
+    async def submit(self, segment):
+        return await Sound.submit(self, segment)
+
+
+@bad("test_another_attempt_is_another_id", "the carrier took 1", **IDS)
+class ForgetsTheAttempt(KnowsIds):
+    def name_of(self, segment):
+        return f"{segment.message_id}-{segment.number}"
+
+
+@bad("test_is_a_driver", "capabilities.same_id_is_safe is True, and needs", same_id_is_safe=True)
+class RemembersNothing(Sound):
+    pass
+
+
+@bad("test_is_a_driver", "must be 0, or at least 30 seconds", settle_s=3.0)
+class SettlesTooSoon(Sound):
+    pass
 
 
 @bad("test_a_whole_text_arrives", "reached the carrier as texts of 160", takes_whole=True)

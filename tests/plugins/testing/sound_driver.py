@@ -25,6 +25,7 @@ from risala.plugins.contract import (
     HealthState,
     Inbound,
     NotStoredError,
+    NotTaken,
     Receipt,
     ReceiptState,
     Uncertain,
@@ -96,10 +97,14 @@ class Sound:
             return Uncertain("TIMEOUT")
         self.context.traffic(True, "submit to …{}".format, segment.recipient[-4:])
         self.carrier.got.append(self.as_sent(segment))
-        carrier_id = f"id-{next(self.numbers)}"
+        carrier_id = self.name_of(segment)
         self.carrier.ids.append(carrier_id)
         self.carrier.receipts[0].send_nowait(carrier_id)
         return Accepted(carrier_id)
+
+    def name_of(self, segment):
+        """Its id at the carrier."""
+        return f"id-{next(self.numbers)}"
 
     def as_sent(self, segment):
         """What goes over the wire."""
@@ -167,6 +172,23 @@ class Posted(Sound):
 
     def declines(self, recipient, segments, *, is_next=False):
         return None
+
+
+class KnowsIds(Sound):
+    """Its carrier takes each id once; asked about one that it does not have, it says so."""
+
+    def name_of(self, segment):
+        return f"{segment.message_id}-{segment.attempt}-{segment.number}"
+
+    async def submit(self, segment):
+        name = self.name_of(segment)
+        if name in self.carrier.ids and self.is_up:
+            await trio.lowlevel.checkpoint()
+            return Accepted(name)
+        return await super().submit(segment)
+
+    async def query(self, carrier_id, *, sender):
+        return await super().query(carrier_id, sender=sender) or NotTaken("404")
 
 
 class SoundSuite(DriverConformance):

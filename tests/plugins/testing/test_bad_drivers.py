@@ -49,6 +49,7 @@ SOUND = [
     ("bad_called", "TestBySecretAddress"),
     ("bad_drivers", "TestParts"),
     ("bad_drivers", "TestSharing"),
+    ("bad_drivers", "TestKnowsIds"),
     ("bad_others", "TestSoundMailer"),
     ("bad_others", "TestSoundSink"),
     ("bad_others", "TestSoundCard"),

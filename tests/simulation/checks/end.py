@@ -94,6 +94,14 @@ def copies(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
         again = sum("may arrive twice" in text for text in told)
         what = f"{row['id']} ({row['status']})"
         world.tally["uncertain sent again"] += again
+        repeated = Counter(
+            f"{row['id']}-{entry.attempt}-{entry.segment or 0}"
+            for entry in entries
+            if entry.line.kind is Kind.REPEATED
+        )
+        world.tally["submitted again as the same attempt"] += repeated.total()
+        for carrier in world.carriers:
+            yield from _untold(carrier, row["id"], entries, repeated)
         for number, each in of_it.items():
             if not 1 <= number <= row["segments"]:
                 yield f"{what} has no segment {number}"
@@ -115,6 +123,21 @@ def copies(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
         yield from _ends(row, of_it, again, told, entered=entered)
     for message_id in taken:
         yield f"a carrier has {message_id}, which was never stored"
+
+
+def _untold(carrier, message_id, entries, repeated) -> Iterable[str]:
+    """An attempt leaves once, and again only as its timeline says; without an answer, three times
+    at the most."""
+    if carrier.knows == "nothing":
+        return
+    uncertain = Counter(entry.attempt for entry in entries if entry.line.kind is Kind.UNCERTAIN)
+    for name, times in carrier.submits.items():
+        if not name.startswith(f"{message_id}-"):
+            continue
+        if times > 1 + repeated[name]:
+            yield f"DOUBLED in silence: {name} was submitted {times} times: {repeated[name]} told"
+        if repeated[name] > sum(uncertain.values()):
+            yield f"{name} was repeated {repeated[name]} times without a doubt: {uncertain}"
 
 
 def _ends(row, of_it, again, told, *, entered) -> Iterable[str]:

@@ -234,6 +234,16 @@ class FairQueue:
             self._in_hand[queue] = in_hand
         return taken
 
+    def hold(self, row: DueRow) -> bool:
+        """Hold a row that is not taken from the queue, until :meth:`release`; False: it is held
+        already."""
+        if row.id in self._held:
+            return False
+        queue = (row.route, row.priority, row.organization_id)
+        self._held[row.id] = queue
+        self._in_hand.setdefault(queue, _InHand()).ids.add(row.id)
+        return True
+
     def release(self, message_id: str) -> None:
         """The row's result is on disk (or it goes back): only the journal counts again."""
         queue = self._held.pop(message_id, None)

@@ -1,14 +1,12 @@
-"""Asks carriers what became of segments: those without a receipt, and uncertain ones.
+"""Asks carriers what became of segments without a receipt.
 
 Only carriers whose driver can be asked (``capabilities.query``), and only segments whose id at the
-carrier is known. An uncertain segment has an id if the driver chose it; with SMPP the id is in the
-answer that never came, but a receipt may bring it.
+carrier is known.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -16,12 +14,11 @@ import trio
 
 from risala.engine.delivery.worker.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.messages.held import ReceiptRepository
 from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.records.attempts import Arrival
-from risala.plugins.contract import Receipt
+from risala.plugins.contract import NotTaken, Receipt
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +26,6 @@ RECALLED_MESSAGES_S: Final = 2 * ASK_AFTER_S[-1]
 """After a restart, only segments of messages younger than this are asked for."""
 RECALL_ROWS: Final = 500
 """Rows read together for that: a millisecond's worth."""
-UNCERTAIN_BATCH: Final = 64
 
 
 class Queries:
@@ -76,8 +72,8 @@ class Queries:
         if row is None:
             return
         receipt = await ask(self._lane, question.carrier_id, row.sender)
-        if receipt is not None:
-            await _record(self._lane, receipt)
+        if isinstance(receipt, Receipt):
+            await record(self._lane, receipt)
             if receipt.state.is_final:
                 return
         if step + 1 < len(ASK_AFTER_S):
@@ -90,33 +86,21 @@ class Queries:
         return self._receipts.is_awaited(question.message_id, question.number, question.carrier_id)
 
 
-async def ask(lane: CarrierWorker, carrier_id: str, sender: str) -> Receipt | None:
+async def ask(lane: CarrierWorker, carrier_id: str, sender: str) -> Receipt | NotTaken | None:
     """What the carrier reports for this id; None if it reports nothing."""
     try:
         receipt: object = await lane.question(lambda: lane.driver.query(carrier_id, sender=sender))
     except Exception:  # a driver's bug must not end the caller
         log.exception("driver.query_failed", carrier=lane.name)
         return None
-    if receipt is None or isinstance(receipt, Receipt):
+    if receipt is None or isinstance(receipt, Receipt | NotTaken):
         return receipt
     log.error("driver.wrong_receipt", carrier=lane.name, type=type(receipt).__name__)
     return None
 
 
-async def ask_uncertain(
-    lanes: Mapping[str, CarrierWorker], receipts: ReceiptRepository, now_ms: int
-) -> None:
-    """Ask for uncertain segments whose wait is over, before the carrier's policy decides."""
-    for attempt in receipts.uncertain_due(now_ms, UNCERTAIN_BATCH):
-        lane = lanes.get(attempt.carrier)
-        if lane is None or not lane.driver.capabilities.query:
-            continue
-        receipt = await ask(lane, attempt.carrier_id, attempt.sender)
-        if receipt is not None:  # the carrier knows it: so it was accepted
-            await _record(lane, receipt)
-
-
-async def _record(lane: CarrierWorker, receipt: Receipt) -> None:
+async def record(lane: CarrierWorker, receipt: Receipt) -> None:
+    """Use a carrier's report; if the disk does not take it, it is asked for again."""
     try:
         await lane.scribe.received(Arrival(lane.name, receipt, lane.recorder.stamp()))
     except Unavailable as error:

@@ -26,6 +26,7 @@ from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import concat_reference
+from risala.engine.model.records.attempts import Repeat
 from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MAILING, PRIORITY_MESSAGE, Gate
 from risala.engine.rules.router import Router
@@ -72,7 +73,18 @@ class ReloadOrganization:
     organization_id: str
 
 
-SchedulerMessage = Pump | SetGate | Rearrange | ReloadOrganization
+@dataclass(frozen=True, slots=True)
+class RepeatSubmit:
+    """Submit a segment again, in the same attempt. Losing it loses nothing: the journal says that
+    the message is uncertain, and it is asked for again."""
+
+    carrier: str
+    message_id: str
+    segment: int
+    repeat: Repeat
+
+
+SchedulerMessage = Pump | SetGate | Rearrange | ReloadOrganization | RepeatSubmit
 
 
 class Board:
@@ -150,7 +162,24 @@ class Scheduler(Decider[SchedulerMessage]):
                 self._board.notes.wake()
             case ReloadOrganization(organization_id):
                 self._reload_organization(organization_id)
+            case RepeatSubmit():
+                self._repeat(message)
         return None
+
+    def _repeat(self, submit: RepeatSubmit) -> None:
+        """Give the message to its worker, unless a worker has it already."""
+        board = self._board
+        lane, row = board.lanes.get(submit.carrier), board.rows.message(submit.message_id)
+        if lane is None or row is None or not board.leasing or not board.queue.hold(row):
+            return
+        goes_whole = submit.segment == WHOLE
+        job = board.items.made(row.id, self._job, row, goes_whole=goes_whole)
+        if job is None or job.remaining[0] != submit.segment:
+            board.queue.release(row.id)
+            return
+        job.attempt, job.repeat = row.attempts, submit.repeat
+        lane.continuing.append(job)
+        board.notes.wake()
 
     def _reload_organization(self, organization_id: str) -> None:
         if not self._board.rows.may_send(organization_id):

@@ -44,7 +44,8 @@ class Kind(IntEnum):
     UNCERTAIN = 8
     """The message may have reached the carrier; the cause is the reason why that is unknown.
     Values: ``note``; ``until``, when it is decided without word from the carrier (UTC epoch
-    milliseconds), and ``then``, how: ``resend`` or ``fail``."""
+    milliseconds), and ``then``, how: ``resend`` or ``fail``; or ``repeat``, the same attempt is
+    submitted again, or ``ask``, the carrier is asked."""
     HELD_BACK = 9
     """The message was throttled or not sent, and keeps its place; the cause says why. Values:
     ``note``."""
@@ -103,6 +104,9 @@ class Kind(IntEnum):
     and shows that it had not left."""
     REACHABLE = 31
     """The carrier reports that the recipient's phone can be reached again. Nothing changes."""
+    REPEATED = 32
+    """No answer came, and the same attempt is submitted again with the same id. Values:
+    ``not_taken`` 1 if the carrier says that it does not have it."""
 
 
 class Wait(StrEnum):

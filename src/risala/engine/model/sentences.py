@@ -135,13 +135,20 @@ def _sent(entry: DatedLine) -> str:
     return text
 
 
+_THEN: Final[Mapping[str, str]] = {
+    "resend": "it is sent again, or fails if it was sent too often or is too late",
+    "repeat": "the same attempt is submitted again with the same id, or fails if that was done too "
+    "often or is too late",
+    "ask": "the carrier is asked whether it has the message",
+}
+"""How an uncertain message goes on; of others it counts as failed."""
+
+
 def _uncertain(entry: DatedLine) -> str:
     values, text = _values(entry), f"Uncertain: {_run_on(_why(entry.line))}"
     if "until" not in values:
         return text
-    then = "it is sent again, or fails if it was sent too often or is too late"
-    if values.get("then") != "resend":
-        then = "it counts as failed"
+    then = _THEN.get(str(values.get("then")), "it counts as failed")
     until = _moment(int(values["until"]), entry.at, seconds=True)
     return f"{text} If no answer or receipt comes by {until}, {then}."
 
@@ -245,6 +252,13 @@ def _resent(entry: DatedLine) -> str:
     return f"{text} The link was lost each time, so it is now sent on its own."
 
 
+def _repeated(entry: DatedLine) -> str:
+    before = "No answer came"
+    if "not_taken" in _values(entry):
+        before = f"{entry.carrier} says that it does not have the message"
+    return f"{before}, so the same attempt is submitted again with the same id."
+
+
 _WRITERS: Final[Mapping[Kind, Callable[[DatedLine], str]]] = {
     Kind.UNKNOWN: lambda _: "A newer version of Risala wrote this line.",
     Kind.ACCEPTED: _accepted,
@@ -259,6 +273,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[DatedLine], str]]] = {
     Kind.REFUSED_FOR_NOW: _for_now,
     Kind.REROUTED: lambda entry: f"{_why(entry.line)} Another carrier will be tried.",
     Kind.RESENT: _resent,
+    Kind.REPEATED: _repeated,
     Kind.PARTS_WAIT: _parts_wait,
     Kind.PARTS_FOLLOW: lambda _: "The remaining parts follow.",
     Kind.PART_ACCEPTED: lambda entry: f"Accepted by {entry.carrier}{_part(entry)}.",

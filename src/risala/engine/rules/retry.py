@@ -9,6 +9,14 @@ from risala.dataclass import dataclass
 from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line, note, undecided
 from risala.engine.model.records.attempts import Decision, Step
 from risala.engine.model.states import SegmentState
+from risala.engine.rules.repeats import (
+    NO_MANNERS,
+    Manners,
+    Resolution,
+    declined_now,
+    given_up,
+    resolution,
+)
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 from risala.sms.values import quickly
@@ -32,6 +40,10 @@ class Circumstances:
     retry: RetrySection
     gives_receipts: bool = True
     """False for a modem line without status reports: no further news of the message will come."""
+    manners: Manners = NO_MANNERS
+    """What the carrier does with submits without an answer."""
+    is_repeat: bool = False
+    """True: it was a further submit of an attempt whose outcome is unknown."""
 
 
 _TAKEN: Final = Line(Kind.PART_ACCEPTED)
@@ -46,6 +58,8 @@ def wait_ms(retry: RetrySection, refusals: int) -> int:
 
 def decide(outcome: Outcome, at: Circumstances) -> Decision:
     """What follows from an outcome in these circumstances."""
+    if at.is_repeat and isinstance(outcome, Throttled | Unsent | Refused):
+        return _repeat_answered(outcome, at)
     match outcome:
         case Accepted():
             return after_acceptance(outcome, gives_receipts=at.gives_receipts)
@@ -58,18 +72,9 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
                 route=at.pinned_route if at.partly_accepted else None,
             )
         case Uncertain(raw, text, carrier_id, cause):
-            resolve_at = at.now_ms + round(at.on_uncertain.after_s * 1000)
-            action = at.on_uncertain.action
-            return Decision(
-                Step.AWAIT,
-                SegmentState.UNCERTAIN,
-                Line(Kind.UNCERTAIN, cause, {**undecided(resolve_at, action), **note(text)}),
-                raw,
-                carrier_id=carrier_id,
-                resolve_at=resolve_at,
-                resolve_action=action,
-                lost_link=cause is Cause.LINK_LOST,
-            )
+            how = resolution(at.manners, at.on_uncertain, has_id=bool(carrier_id))
+            lost_link = cause is Cause.LINK_LOST
+            return _await(at, how, cause, raw, text, carrier_id=carrier_id, lost_link=lost_link)
         case Refused(Scope.NOW | Scope.RECIPIENT):
             return _refused_for_now(outcome, at)
         case Refused(Scope.CARRIER, raw, text, cause) if at.next_route and not at.partly_accepted:
@@ -83,6 +88,42 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
             )
         case Refused(_, raw, text, cause):
             return _failed(raw, Line(Kind.FAILED, cause, note(text)))
+
+
+def _await(
+    at: Circumstances,
+    how: Resolution,
+    cause: Cause,
+    raw: str,
+    text: str,
+    *,
+    carrier_id: str | None = None,
+    lost_link: bool = False,
+    is_answered: bool = False,
+) -> Decision:
+    resolve_at = at.now_ms + round(how.after_s * 1000)
+    return Decision(
+        Step.AWAIT,
+        SegmentState.UNCERTAIN,
+        Line(Kind.UNCERTAIN, cause, {**undecided(resolve_at, how.then), **note(text)}),
+        raw,
+        carrier_id=carrier_id,
+        resolve_at=resolve_at,
+        resolve_action=how.action,
+        lost_link=lost_link,
+        is_answered=is_answered,
+    )
+
+
+def _repeat_answered(outcome: Throttled | Unsent | Refused, at: Circumstances) -> Decision:
+    """A further submit was not taken; an earlier one may have been, whatever the carrier says of
+    this one: no other attempt and no refund yet."""
+    if isinstance(outcome, Refused) and outcome.scope in (Scope.FINAL, Scope.CARRIER):
+        how = given_up(at.on_uncertain)
+    else:
+        wait_s = (outcome.retry_after_s if isinstance(outcome, Throttled) else None) or 0.0
+        how = declined_now(at.manners, wait_s)
+    return _await(at, how, outcome.cause, outcome.raw, outcome.text, is_answered=True)
 
 
 def after_acceptance(accepted: Accepted, *, gives_receipts: bool) -> Decision:

@@ -24,9 +24,9 @@ from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.driver_context import TextTaker
 from risala.engine.delivery.loopwatch import LoopWatch
-from risala.engine.delivery.queries import ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.delivery.suspects import suspicion_of
+from risala.engine.delivery.uncertain import UncertainSegments
 from risala.engine.delivery.waits import Waits
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.gateway.gateway import Gateway
@@ -128,7 +128,7 @@ async def open_engine(
         sending = build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
         again = core.set_aside.loop("recovery", at_start=True)
-        await clear_up(core.repositories.queue, clock, carriers, again)
+        await clear_up(core.repositories.queue, clock, carriers, board.lanes, again)
         scheduler = await core.supervisor.start(
             "scheduler",
             lambda: Scheduler(board, router, core.seams.clock),
@@ -314,11 +314,18 @@ async def _start_services(
     await start(
         "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)
     )
+    uncertain = UncertainSegments(
+        board.lanes,
+        core.repositories.receipts,
+        core.seams.clock,
+        core.settings.delivery.uncertain_submits_max,
+        scheduler.ask,
+    )
     keeper = DeadlineWatch(
         recorder,
         core.repositories,
         sending.next_look,
-        partial(ask_uncertain, board.lanes, core.repositories.receipts),
+        uncertain.ask_or_repeat,
         core.settings.delivery,
         core.set_aside.loop("deadlines"),
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import structlog
 
-from risala.config.model import CarrierSection, OnUncertain
+from risala.config.model import CarrierSection
 from risala.engine.actors.set_aside import ItemLoop
+from risala.engine.delivery.uncertain import policy_of
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock
+from risala.engine.rules.repeats import NO_MANNERS, Resolution, resolution
 
 log = structlog.get_logger(__name__)
 
@@ -19,7 +22,11 @@ ROWS_AT_ONCE: Final = 500
 
 
 async def clear_up(
-    queue: QueueRepository, clock: Clock, carriers: Sequence[CarrierSection], items: ItemLoop
+    queue: QueueRepository,
+    clock: Clock,
+    carriers: Sequence[CarrierSection],
+    lanes: Mapping[str, CarrierWorker],
+    items: ItemLoop,
 ) -> None:
     """Settle the attempts that a crash cut short; from now on the service may send.
 
@@ -29,9 +36,9 @@ async def clear_up(
     await queue.note_running()
     by_name = {carrier.name: carrier for carrier in carriers}
 
-    def policy(carrier: str, kind: str) -> OnUncertain:
-        section = by_name.get(carrier) or CarrierSection(name="unknown", driver="unknown")
-        return section.on_uncertain_code if kind == "code" else section.on_uncertain_message
+    def policy(carrier: str, kind: str) -> Resolution:
+        manners = lanes[carrier].manners if carrier in lanes else NO_MANNERS
+        return resolution(manners, policy_of(by_name.get(carrier), kind))
 
     now_ms = clock.now_ms()
     total = 0

@@ -49,13 +49,19 @@ from risala.plugins.testing.drivers.calls import DriverCallChecks
 from risala.plugins.testing.drivers.claims import DriverClaimChecks
 from risala.plugins.testing.drivers.life import DriverLifeChecks
 from risala.plugins.testing.drivers.manners import DriverMannerChecks
+from risala.plugins.testing.drivers.repeats import DriverRepeatChecks
 from risala.plugins.testing.drivers.submits import DriverSubmitChecks
 
 __all__ = ["CarrierAddress", "CarrierCall", "CarrierGot", "DriverConformance", "segment"]
 
 
 class DriverConformance(
-    DriverCallChecks, DriverMannerChecks, DriverClaimChecks, DriverSubmitChecks, DriverLifeChecks
+    DriverCallChecks,
+    DriverMannerChecks,
+    DriverRepeatChecks,
+    DriverClaimChecks,
+    DriverSubmitChecks,
+    DriverLifeChecks,
 ):
     """Subclass it as ``class TestSomething(DriverConformance)``. pytest runs the checks of
     its last base first: a driver's life before its answers."""

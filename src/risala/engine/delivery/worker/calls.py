@@ -18,7 +18,8 @@ import trio
 from risala.engine.actors.alarm import Bell
 from risala.engine.delivery.worker.discreet import discreet
 from risala.engine.delivery.worker.parts import Job
-from risala.plugins.contract import SUBMIT_S_MAX, Capabilities, Driver, Posting
+from risala.engine.rules.repeats import Manners
+from risala.plugins.contract import SETTLE_S_MIN, SUBMIT_S_MAX, Capabilities, Driver, Posting
 from risala.plugins.fits import fault_of
 from risala.sms.cause import Cause
 from risala.sms.message import Segment
@@ -98,12 +99,23 @@ class Calls:
         self._owner = owner
         self._open: dict[SubmitCall, None] = {}
         self._late: dict[SubmitCall, None] = {}
+        self.unended: set[str] = set()
+        """Messages of submits that are no longer waited for, and have not ended for certain: posted
+        ones without an answer on the present link, and those whose end is not on disk yet."""
         self._begun = Bell()
 
     @property
     def late(self) -> int:
         """Calls that have not come back long after their deadline."""
         return len(self._late)
+
+    def is_open(self, message_id: str) -> bool:
+        """Whether a submit of a message may still be under way."""
+        if message_id in self.unended:
+            return True
+        return any(
+            call.job.row.id == message_id for calls in (self._open, self._late) for call in calls
+        )
 
     def took_s(self, call: SubmitCall) -> float:
         """How long ago it was submitted."""
@@ -181,6 +193,7 @@ class Calls:
         """The link went down: calls in flight may never be answered."""
         for call in self._open:
             call.lost_link = True
+        self.unended.clear()
 
     async def watch(self) -> None:
         """Give up calls that take too long, until cancelled."""
@@ -194,6 +207,7 @@ class Calls:
             for call in [one for one in self._late if one.deadline_s + LATE_S <= now_s]:
                 if call.scope is None:
                     del self._late[call]
+                    self.unended.add(call.job.row.id)
                 else:
                     call.scope.cancel()
             await self._begun.wait(self._next_s(now_s))
@@ -224,6 +238,18 @@ def limit_of(capabilities: Capabilities) -> float:
     if isinstance(told_s, int | float) and 0 < told_s <= SUBMIT_S_MAX:
         return told_s + SPARE_S
     return SUBMIT_S_MAX + SPARE_S
+
+
+def manners_of(capabilities: Capabilities) -> Manners:
+    """What a driver says about submits without an answer."""
+    can, remembers_s = capabilities, capabilities.remembers_ids_s
+    return Manners(
+        same_id_is_safe=can.same_id_is_safe and remembers_s > 0,
+        is_asked=can.query and remembers_s > 0,
+        settle_s=max(can.settle_s, SETTLE_S_MIN) if can.settle_s else 0.0,
+        remembers_s=remembers_s,
+        submit_s=limit_of(can),
+    )
 
 
 def checked(carrier: str, answer: object) -> Outcome | None:

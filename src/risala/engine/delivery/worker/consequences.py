@@ -13,6 +13,7 @@ from risala.engine.delivery.worker.parts import Counts, Job, WorkerHooks
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.records.attempts import Attempt, Decision, Declining, SubmitAnswer
 from risala.engine.model.records.messages import DueRow, Stamp
+from risala.engine.rules.repeats import Manners
 from risala.engine.rules.retry import Circumstances, after_acceptance, decide
 from risala.engine.rules.router import pinned
 from risala.engine.rules.throttle import Breaker, Throttle
@@ -32,6 +33,7 @@ class Consequences:
     carrier: CarrierSection
     retry: RetrySection
     hooks: WorkerHooks
+    manners: Manners
 
     def answer(
         self,
@@ -41,6 +43,7 @@ class Consequences:
         stamp: Stamp,
         *,
         partly_accepted: bool,
+        is_repeat: bool,
         gives_receipts: bool,
         live: bool,
     ) -> SubmitAnswer:
@@ -48,6 +51,7 @@ class Consequences:
 
         Args:
             partly_accepted: the carrier has already accepted a part of the message.
+            is_repeat: the same attempt had a submit without an answer before.
             gives_receipts: whether it reports what becomes of the messages it takes.
             live: as in :class:`SubmitAnswer`.
         """
@@ -59,6 +63,7 @@ class Consequences:
                 outcome,
                 stamp.now_ms,
                 partly_accepted=partly_accepted,
+                is_repeat=is_repeat,
                 gives_receipts=gives_receipts,
             )
         attempt = _attempt(row.id, segment.number, segment.attempt, self.carrier.name)
@@ -71,6 +76,7 @@ class Consequences:
         now_ms: int,
         *,
         partly_accepted: bool,
+        is_repeat: bool,
         gives_receipts: bool,
     ) -> Decision:
         """The decision of the retry table."""
@@ -89,6 +95,8 @@ class Consequences:
             on_uncertain=carrier.on_uncertain_code if is_code else carrier.on_uncertain_message,
             retry=self.retry,
             gives_receipts=gives_receipts,
+            manners=self.manners,
+            is_repeat=is_repeat,
         )
         return decide(outcome, at)
 

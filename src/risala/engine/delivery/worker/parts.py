@@ -13,6 +13,7 @@ import structlog
 from risala.dataclass import dataclass
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.numbers import halves_of, part_of
+from risala.engine.model.records.attempts import Repeat
 from risala.engine.model.records.messages import DueRow
 from risala.sms.message import WHOLE, Alphabet, Segment
 from risala.sms.segment import Parts
@@ -67,6 +68,8 @@ class Job:
     attempt: int = 0
     """0 until the attempt is on disk."""
     partly_accepted: bool = False
+    repeat: Repeat | None = None
+    """Set while its next part is one that this attempt has submitted before, without an answer."""
 
     def segment(self, number: int) -> Segment:
         """One part of the message, in the form that a driver gets."""

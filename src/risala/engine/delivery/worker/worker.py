@@ -15,7 +15,13 @@ import trio
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.worker.awaited import Awaited
-from risala.engine.delivery.worker.calls import LATE_MAX, Calls, Questions, SubmitCall
+from risala.engine.delivery.worker.calls import (
+    LATE_MAX,
+    Calls,
+    Questions,
+    SubmitCall,
+    manners_of,
+)
 from risala.engine.delivery.worker.consequences import (
     Consequences,
     Learning,
@@ -31,6 +37,7 @@ from risala.engine.model.errors import Failed, Unavailable
 from risala.engine.model.records.attempts import Attempt, Lease, Started, Step, SubmitAnswer
 from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import Gate
+from risala.engine.rules.repeats import Manners
 from risala.engine.rules.throttle import Breaker, Throttle
 from risala.plugins.contract import (
     Choosy,
@@ -71,6 +78,8 @@ class CarrierWorker:
     """The settings of its carrier."""
     window_max: int = field(init=False)
     """How many segments may be unanswered at once."""
+    manners: Manners = field(init=False)
+    """What its carrier does with submits without an answer."""
     standing: CarrierLink = field(init=False)
     in_flight: int = 0
     """Segments that are about to leave, wait for an answer, or have one that is not used yet."""
@@ -105,7 +114,8 @@ class CarrierWorker:
         self.traffic = WorkerTraffic(self.recorder.clock)
         self.awaited = Awaited(is_asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
-        self._consequences = Consequences(self.carrier, retry, self.hooks)
+        self.manners = manners_of(can)
+        self._consequences = Consequences(self.carrier, retry, self.hooks, self.manners)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
         self._is_choosy = isinstance(self.driver, Choosy)
 
@@ -231,6 +241,15 @@ class CarrierWorker:
         if self._idle and not self.in_flight + self.settling:
             self._idle.unpark_all()
 
+    def may_repeat(self, message_id: str) -> bool:
+        """Whether a submit of this message has ended, so that the next may be handed over."""
+        is_usable = self.standing.is_up and self.standing.gate in (Gate.OPEN, Gate.DRAINING)
+        return is_usable and not self._calls.is_open(message_id)
+
+    def is_open(self, message_id: str) -> bool:
+        """Whether the driver may still be busy with a submit of this message."""
+        return self._calls.is_open(message_id)
+
     def start(self, job: Job, now_s: float) -> None:
         """Submit the job's next part. Call only while :meth:`ready`.
 
@@ -249,7 +268,7 @@ class CarrierWorker:
                 self._nursery.start_soon(self._let_wait, job, declined)
                 return
         opens, own = job.attempt == 0, self.standing.own_number
-        lease = _lease(job.row.id, job.remaining[0], self.name, opens, own, job.row)
+        lease = _lease(job.row.id, job.remaining[0], self.name, opens, own, job.row, job.repeat)
         self.scribe.start(lease, partial(self._begun, job))
 
     async def _let_wait(self, job: Job, declined: Declined) -> None:
@@ -357,6 +376,7 @@ class CarrierWorker:
             self.awaited.expect(job.row.id, call.segment.number, outcome.carrier_id)
             job.partly_accepted = True
             job.remaining.popleft()
+            job.repeat = None
             goes_on = bool(job.remaining)
         if call.makes_room:  # that was reported at once
             self.settling -= 1
@@ -372,6 +392,7 @@ class CarrierWorker:
         outcome: Outcome,
         *,
         partly_accepted: bool,
+        is_repeat: bool = False,
         live: bool = True,
     ) -> SubmitAnswer:
         """See :meth:`Consequences.answer`."""
@@ -381,6 +402,7 @@ class CarrierWorker:
             outcome,
             self.recorder.stamp(),
             partly_accepted=partly_accepted,
+            is_repeat=is_repeat,
             gives_receipts=self.standing.gives_receipts,
             live=live,
         )
@@ -388,7 +410,12 @@ class CarrierWorker:
     def _answer_of(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> SubmitAnswer:
         job = call.job
         answer = self.answer(
-            job.row, call.segment, outcome, partly_accepted=job.partly_accepted, live=live
+            job.row,
+            call.segment,
+            outcome,
+            partly_accepted=job.partly_accepted,
+            is_repeat=job.repeat is not None,
+            live=live,
         )
         if answer.decision.step is Step.AWAIT and (call.lost_link or not self.standing.is_up):
             return replace(answer, decision=replace(answer.decision, lost_link=True))
@@ -409,11 +436,14 @@ class CarrierWorker:
 
     def _settle_late(self, call: SubmitCall, outcome: Outcome) -> None:
         """Use an answer that came after its deadline; first the uncertain outcome is written."""
-        if isinstance(outcome, Uncertain):
-            return  # no news
+        can_be_resolved = self.manners.same_id_is_safe or self.manners.is_asked
+        if isinstance(outcome, Uncertain) and not can_be_resolved:
+            return  # no news; else that the submit has ended is news
         self.counts.late += 1
+        self._calls.unended.add(call.job.row.id)
 
         def done(failed: Failed | None) -> None:
+            self._calls.unended.discard(call.job.row.id)
             if failed is not None:  # it stays uncertain
                 tell_unwritten(self.name, call.job.row.id, failed.error)
             elif isinstance(outcome, Accepted):
@@ -456,8 +486,12 @@ class CarrierWorker:
     def _give_back_begun(self, cause: Cause | None) -> None:
         """Messages between two parts return to the queue, where their validity is watched."""
         while self.continuing and self._nursery is not None:
+            job = self.continuing.popleft()
+            if job.repeat is not None:  # it stays uncertain, and is handed over again
+                self.hooks.release(job.row.id)
+                continue
             self.in_flight += 1
-            self._nursery.start_soon(self._give_back, self.continuing.popleft(), cause)
+            self._nursery.start_soon(self._give_back, job, cause)
 
     async def _give_back(self, job: Job, cause: Cause | None) -> None:
         try:

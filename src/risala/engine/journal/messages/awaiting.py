@@ -1,7 +1,7 @@
 """Messages that wait for a carrier's report or for a phone.
 
-Segments that a carrier may be asked about, accepted without a receipt or uncertain; and messages to
-a phone that the carrier reports as reachable again.
+Segments that a carrier may be asked about, accepted without a receipt; and messages to a phone that
+the carrier reports as reachable again.
 """
 
 from __future__ import annotations
@@ -117,30 +117,6 @@ def is_awaited(conn: sqlite3.Connection, message_id: str, number: int, carrier_i
     return (
         part is not None and part.state is SegmentState.ACCEPTED and part.carrier_id == carrier_id
     )
-
-
-@dataclass(frozen=True, slots=True)
-class UncertainPart:
-    """A segment with an unknown outcome, whose id at the carrier is known."""
-
-    carrier: str
-    carrier_id: str
-    sender: str
-
-
-def uncertain_due(conn: sqlite3.Connection, now_ms: int, limit: int) -> list[UncertainPart]:
-    """Uncertain segments whose wait is over."""
-    rows = conn.execute(
-        f"SELECT key, {name_sql('sender')} FROM message WHERE resolve_at <= ?"  # noqa: S608 -- constants
-        " ORDER BY resolve_at LIMIT ?",
-        (now_ms, limit),
-    ).fetchall()
-    return [
-        UncertainPart(part.carrier, part.carrier_id, sender)
-        for key, sender in rows
-        for part in parts.of(conn, load_key(conn, key))
-        if part.state is SegmentState.UNCERTAIN and part.carrier_id
-    ]
 
 
 def note_reachable(

@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from risala.config.model import OnUncertain
-from risala.engine.journal.messages import parts, timeline
+from risala.engine.journal.messages import parts, repeats, timeline
 from risala.engine.journal.messages.delivery import requeue
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.receipts import take_those_with_receipts
@@ -20,6 +19,7 @@ from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.messages import ALONE_AFTER_LOSSES, Change, Stamp
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
+from risala.engine.rules.repeats import Resolution
 from risala.sms.cause import Cause
 
 _EXPIRED: Final = (
@@ -80,6 +80,9 @@ def resolve_due(
 ) -> tuple[Change, ...]:
     """Settle uncertain messages whose wait is over, by their carrier's policy.
 
+    Those whose carrier is asked first, or that it gets again as the same attempt, are left alone:
+    they wait for that.
+
     Args:
         submits_max: of one segment with an unknown outcome; then it is not sent again.
         only: the key of the one message that is meant; None: all.
@@ -92,6 +95,8 @@ def resolve_due(
         message = load_key(conn, key)
         if taken := take_those_with_receipts(conn, message, stamp, groups):
             changes += taken
+        elif action is None and repeats.uncertain(conn, message) is not None:
+            continue
         elif (
             action == RESEND
             and message.valid_until > now_ms
@@ -171,7 +176,7 @@ def interrupted(conn: sqlite3.Connection, count: int) -> list[tuple[int, str]]:
 def recover(
     conn: sqlite3.Connection,
     interrupted: Iterable[tuple[int, str]],
-    policy: Callable[[str, str], OnUncertain],
+    policy: Callable[[str, str], Resolution],
     now_ms: int,
 ) -> None:
     """Clear up after a crash: attempts that started and never ended are uncertain.
@@ -184,7 +189,7 @@ def recover(
 
 
 def _recover_one(
-    conn: sqlite3.Connection, message: MessageState, policy: OnUncertain, now_ms: int
+    conn: sqlite3.Connection, message: MessageState, policy: Resolution, now_ms: int
 ) -> None:
     if parts.lose(conn, message, now_ms):
         resolve_at, action = now_ms + round(policy.after_s * 1000), action_number(policy.action)
@@ -195,7 +200,7 @@ def _recover_one(
         entry = TimelineEntry(
             now_ms,
             Status.PROCESSING,
-            Line(Kind.UNCERTAIN, Cause.SERVICE_STOPPED, undecided(resolve_at, policy.action)),
+            Line(Kind.UNCERTAIN, Cause.SERVICE_STOPPED, undecided(resolve_at, policy.then)),
             message.carrier,
             message.attempts,
         )

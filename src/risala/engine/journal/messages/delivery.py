@@ -15,7 +15,7 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.messages import held, parts, timeline
+from risala.engine.journal.messages import held, parts, repeats, timeline
 from risala.engine.journal.messages.endings import (
     code_is_wanted,
     code_was_entered,
@@ -107,6 +107,9 @@ def _start_one(
     if not lease.opens:
         if message.status is not Status.PROCESSING:
             return None
+        if lease.repeat is not None:
+            may_send = active.may_send(message.organization)
+            return repeats.begin(conn, message, lease, now_ms, may_send=may_send)
         parts.submit(conn, message, lease.segment, lease.carrier, now_ms)
         return Started(message.attempts, ())
     may_go = message.status is Status.PENDING and message.valid_until > now_ms
@@ -211,7 +214,8 @@ def _finish(
         SegmentState.SUBMITTING,
         SegmentState.UNCERTAIN,
     )
-    if not current or message.status is not Status.PROCESSING:
+    is_about_another = not answer.live and _has_another_submit(conn, message, part, answer)
+    if not current or is_about_another or message.status is not Status.PROCESSING:
         _note_late(conn, message, answer)
         return ()
     if decision.step is Step.AWAIT:
@@ -219,9 +223,12 @@ def _finish(
         if known_as is not None:
             answer = accepted_by_receipt(attempt, known_as, answer.stamp)
             decision = answer.decision
-    if decision.step is Step.AWAIT and part.state is SegmentState.SUBMITTING:
-        _count_uncertain(conn, message, attempt, lost_link=decision.lost_link)
     state, carrier_id = decision.segment_state, decision.carrier_id
+    if decision.step is Step.AWAIT:
+        if part.state is SegmentState.SUBMITTING and not decision.is_answered:
+            _count_uncertain(conn, message, attempt, lost_link=decision.lost_link)
+        if carrier_id is None:  # an earlier submit of the same attempt may have told it
+            carrier_id = part.carrier_id
     parts.answered(conn, message, attempt.segment, state, carrier_id, now_ms)
     match decision.step:
         case Step.ADVANCE:
@@ -240,6 +247,19 @@ def _finish(
                 raw=decision.raw,
                 values=decision.line.values,
             )
+
+
+def _has_another_submit(
+    conn: sqlite3.Connection, message: MessageState, part: parts.BegunPart, answer: SubmitAnswer
+) -> bool:
+    """Whether a late *no* says too little: the same attempt was submitted again, and the other
+    submit may have been taken, or is still open."""
+    if answer.decision.step is Step.ADVANCE:
+        return False
+    if part.state is SegmentState.SUBMITTING:
+        return True
+    is_no = answer.decision.step is not Step.AWAIT
+    return is_no and repeats.was_repeated(conn, message, answer.attempt)
 
 
 def accepted_by_receipt(attempt: Attempt, carrier_id: str, stamp: Stamp) -> SubmitAnswer:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.messages import awaiting, matching
+from risala.engine.journal.messages import awaiting, matching, repeats
 from risala.engine.journal.messages.matching import LATE_MS, Why, is_for, named_by, with_id
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.state import MessageState
@@ -313,7 +313,6 @@ class ReceiptRepository:
 
     accepted_since = read(awaiting.accepted_since)
     is_awaited = read(awaiting.is_awaited)
-    uncertain_due = read(awaiting.uncertain_due)
 
     # -- receipts without a message
 
@@ -324,3 +323,8 @@ class ReceiptRepository:
     waiting = read(waiting)
     use = command(use)
     forget = command(forget)
+
+    # -- uncertain segments
+
+    uncertain_due = read(repeats.due)
+    postpone = command(repeats.postpone)

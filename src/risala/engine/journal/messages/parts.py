@@ -18,8 +18,8 @@ SUBMITTING: Final = STATES.number(SegmentState.SUBMITTING)
 UNCERTAIN: Final = STATES.number(SegmentState.UNCERTAIN)
 ACCEPTED: Final = STATES.number(SegmentState.ACCEPTED)
 _PARTS: Final = (
-    f"SELECT number, state, attempt, {name_sql('carrier')}, carrier_key, carrier_id, uncertain"  # noqa: S608 -- constants
-    " FROM segment WHERE message = ?"
+    f"SELECT number, state, attempt, {name_sql('carrier')}, carrier_key, carrier_id, uncertain,"  # noqa: S608 -- constants
+    " updated_at FROM segment WHERE message = ?"
 )
 _WITH_CARRIER: Final = {SegmentState.UNCERTAIN, SegmentState.ACCEPTED, SegmentState.DELIVERED}
 
@@ -36,6 +36,8 @@ class BegunPart:
     """As the carrier wrote it; empty: it gave none."""
     uncertain: int
     """Submits with an unknown outcome."""
+    since: int
+    """Since when an uncertain one is uncertain; of no meaning for others."""
 
 
 def state_word(number: int) -> SegmentState:
@@ -62,22 +64,22 @@ def of(conn: sqlite3.Connection, message: MessageState) -> list[BegunPart]:
     """The parts that were begun, in their order."""
     if message.segments == 1:
         row = conn.execute(
-            "SELECT part_state, carrier_key, carrier_id, uncertain FROM message WHERE key = ?",
+            "SELECT part_state, carrier_key, carrier_id, uncertain, coalesce(uncertain_at, 0)"
+            " FROM message WHERE key = ?",
             (message.key,),
         ).fetchone()
-        state, key, written, uncertain = row
+        state, key, written, uncertain, since = row
         if state is None:
             return []
-        name = key if written is None else written
-        return [
-            BegunPart(1, _WORDS[state], message.attempts, message.carrier or "", name, uncertain),
-        ]
+        name, carrier = key if written is None else written, message.carrier or ""
+        return [BegunPart(1, _WORDS[state], message.attempts, carrier, name, uncertain, since)]
     rows = conn.execute(f"{_PARTS} ORDER BY number", (message.key,))
     return [
         BegunPart(
-            number, _WORDS[state], attempt, carrier, key if written is None else written, times
+            *(number, _WORDS[state], attempt, carrier, key if written is None else written),
+            *(times, since),
         )
-        for number, state, attempt, carrier, key, written, times in rows
+        for number, state, attempt, carrier, key, written, times, since in rows
     ]
 
 
@@ -118,6 +120,20 @@ def submit(
         " attempt = excluded.attempt, carrier = excluded.carrier, carrier_id = NULL,"
         " carrier_key = NULL, updated_at = excluded.updated_at",
         (message.key, number, message.attempts, names.number(conn, carrier), now_ms),
+    )
+
+
+def repeat(conn: sqlite3.Connection, message: MessageState, number: int, now_ms: int) -> None:
+    """A part is about to leave again, in the same attempt: a receipt for its earlier submit still
+    finds it by the carrier's id."""
+    if message.segments == 1:
+        conn.execute(
+            "UPDATE message SET part_state = 1, uncertain_at = NULL WHERE key = ?", (message.key,)
+        )
+        return
+    conn.execute(
+        "UPDATE segment SET state = 1, updated_at = ? WHERE message = ? AND number = ?",
+        (now_ms, message.key, number),
     )
 
 

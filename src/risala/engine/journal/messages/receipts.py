@@ -106,8 +106,10 @@ def _record_one(
             hold(conn, arrival, match)
         return ()
     message = load_key(conn, match.key)
-    # If the carrier's policy has ended it meanwhile, the receipt is only noted.
-    if match.state != SegmentState.UNCERTAIN or message.status is not Status.PROCESSING:
+    # If the carrier's policy has ended it meanwhile, the receipt is only noted. One that is being
+    # submitted has an id only if it is submitted again.
+    is_unanswered = match.state in (SegmentState.UNCERTAIN, SegmentState.SUBMITTING)
+    if not is_unanswered or message.status is not Status.PROCESSING:
         return _apply(conn, arrival, message, match, match.state)
     accepted = finish_one(
         conn, accepted_by_receipt(match.try_of_it, receipt.carrier_id, stamp), groups

@@ -37,6 +37,7 @@ IMPLIED: Final = {
     Kind.FAILED: Status.FAILED,
     Kind.CANCELED: Status.CANCELED,
     Kind.UNCERTAIN: Status.PROCESSING,
+    Kind.REPEATED: Status.PROCESSING,
 }
 """The status of a kind, which is then not stored; of all others it is ``pending``."""
 # The order of a statement's values: see :func:`row_of`.

@@ -25,6 +25,43 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """A further submit of an attempt whose outcome is unknown: the same attempt, the same id."""
+
+    until_ms: int
+    """Afterwards it must not leave, in UTC epoch milliseconds: the carrier may have forgotten the
+    id, or the message's validity is over."""
+    since: int
+    """Since when the outcome is unknown: if there was news meanwhile, it must not leave."""
+    is_not_taken: bool
+    """The carrier says that it does not have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UncertainPart:
+    """A segment with an unknown outcome, of a message whose wait is over."""
+
+    key: int
+    """The message's."""
+    message_id: str
+    action: str | None
+    """What the policy does with it now; None: before that its carrier is asked, or it is submitted
+    again."""
+    number: int
+    carrier: str
+    carrier_id: str | None
+    sender: str
+    kind: str
+    valid_until: int
+    opened_at: int | None
+    """When its attempt was opened; None: that is no longer known."""
+    since: int
+    """Since when it is uncertain."""
+    submits: int
+    """How many had an unknown outcome."""
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
     """A segment that a worker is about to submit."""
 
@@ -37,6 +74,8 @@ class Lease:
     """The line's own number (empty: unknown) if that is always the sender."""
     row: DueRow | None = None
     """As the queue had it: if that is unchanged, it need not be read again."""
+    repeat: Repeat | None = None
+    """None: it is the first submit of this segment in its attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +117,14 @@ class Decision:
     counts_as_refusal: bool = False
     resolve_at: int | None = None
     resolve_action: str | None = None
+    """The policy's word; None: before the policy decides, the carrier is asked, or the same attempt
+    is submitted again."""
     sent: Line = SENT
     """The timeline's line if this outcome completes the sending."""
     lost_link: bool = False
     """The link was lost during the submit."""
+    is_answered: bool = False
+    """With ``AWAIT``: this submit had an answer; an earlier one of the same attempt had none."""
 
 
 @dataclass(frozen=True, slots=True)

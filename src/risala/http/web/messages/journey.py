@@ -26,6 +26,7 @@ _DOTS: Final = {
     "ACCEPTED": "pending",
     "WAITS": "pending",
     "RESENT": "processing",
+    "REPEATED": "processing",
 }
 """The shape next to a line, where it differs from its status."""
 Timeline = Sequence[StoryEntry]

@@ -72,8 +72,15 @@ _UNDECIDED: Final = {
         "If no answer or receipt comes by {time}, it is sent again, or fails if it was sent too "
         "often or is too late."
     ),
+    "repeat": N_(
+        "If no answer or receipt comes by {time}, the same attempt is submitted again with the "
+        "same id, or fails if that was done too often or is too late."
+    ),
+    "ask": N_(
+        "If no answer or receipt comes by {time}, the carrier is asked whether it has the message."
+    ),
 }
-"""How an uncertain message is decided, by its policy."""
+"""How an uncertain message goes on: by its policy, or before that by its carrier."""
 
 
 _FORMS: Final[Mapping[str, str]] = {
@@ -270,6 +277,16 @@ def _resent(formats: Formats, entry: StoryEntry) -> Markup:
     return _and(text, alone)
 
 
+def _repeated(formats: Formats, entry: StoryEntry) -> Markup:
+    if entry.values.get("not_taken"):
+        return formats.words(
+            "{carrier} says that it does not have the message, so the same attempt is submitted "
+            "again with the same id.",
+            carrier=_carrier(entry),
+        )
+    return formats.words("No answer came, so the same attempt is submitted again with the same id.")
+
+
 def _parts_wait(formats: Formats, entry: StoryEntry) -> Markup:
     if entry.cause is None:
         return formats.words("The carrier was paused between two parts; the others follow.")
@@ -341,6 +358,7 @@ _WRITERS: Final[Mapping[str, Callable[[Formats, StoryEntry], Markup]]] = {
     "REFUSED_FOR_NOW": _for_now,
     "REROUTED": _rerouted,
     "RESENT": _resent,
+    "REPEATED": _repeated,
     "PARTS_WAIT": _parts_wait,
     "PART_ACCEPTED": _part,
     "RECEIPT": _receipt,

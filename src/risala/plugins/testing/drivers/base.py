@@ -99,7 +99,8 @@ class DriverSuite(ConformanceSuite):
         raise NotImplementedError
 
     async def carrier_got(self) -> Sequence[CarrierGot]:
-        """What the carrier got since the driver was opened, in order: an item for each submit.
+        """What the carrier got since the driver was opened, in order: an item for each submit,
+        and none for one that it knows already (``same_id_is_safe``).
 
         Parts of a long message have ``number``, ``total`` and ``reference``. If the driver has no
         carrier, name ``segments`` in :attr:`unseen`; if its carrier does not learn the numbers of

@@ -211,11 +211,11 @@ class DriverClaimChecks(DriverArrivalChecks):
             sent = segment()
             taken = await stage.accepted(sent)
             receipt = await stage.query(taken.carrier_id, sent.sender)
-            if receipt is None:
+            if not isinstance(receipt, Receipt):
                 raise PluginFaultError(
                     name,
-                    "capabilities.query is True, but query returned None for a segment that the "
-                    "carrier had just accepted. Claim what the carrier does.",
+                    f"capabilities.query is True, but query returned {receipt} for a segment that "
+                    "the carrier had just accepted. Claim what the carrier does.",
                 )
             if taken.carrier_id not in (receipt.carrier_id, *receipt.also_known_as):
                 raise PluginFaultError(
@@ -225,7 +225,7 @@ class DriverClaimChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#driverquery")
     async def test_a_query_does_not_raise(self) -> None:
-        """``query`` returns a receipt or None for any id, claimed or not."""
+        """``query`` returns a receipt, NotTaken or None for any id, claimed or not."""
         async with self.running("test_a_query_does_not_raise") as stage:
             await stage.query("no-such-id", "RISALA")
 

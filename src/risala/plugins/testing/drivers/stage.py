@@ -15,6 +15,7 @@ from risala.plugins.contract import (
     Accepted,
     Driver,
     HealthState,
+    NotTaken,
     Outcome,
     Receipt,
     Segment,
@@ -350,8 +351,8 @@ class DriverStage:
             )
         return outcome
 
-    async def query(self, carrier_id: str, sender: str) -> Receipt | None:
-        """Query a segment; the answer is checked to be a receipt or None."""
+    async def query(self, carrier_id: str, sender: str) -> Receipt | NotTaken | None:
+        """Query a segment; the answer is checked to be a receipt, NotTaken or None."""
         limit = self.suite.patience_s
         overdue = PluginFaultError(
             "test_a_query_answers",
@@ -369,6 +370,8 @@ class DriverStage:
                 "test_a_query_does_not_raise",
                 f"query raised {_named(error)}. Return None if the carrier cannot tell.",
             ) from error
+        if isinstance(answer, NotTaken):
+            return answer
         fault = None if answer is None else fault_of_receipt(answer)
         if fault is not None:
             raise PluginFaultError(
