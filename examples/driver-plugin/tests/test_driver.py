@@ -1,14 +1,11 @@
-"""What is this carrier's own: its answers, its callbacks, and who may call."""
+"""What is this carrier's own: its answers, and what its calls tell."""
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx2
 import pytest
 import trio
 import trio.testing
@@ -23,15 +20,14 @@ from risala.plugins.contract import (
     Uncertain,
     Unsent,
 )
+from risala.plugins.testing.called import open_address
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
 
-from line import carrier_and_driver
-from risala_acme.callbacks import BODY_MAX_BYTES, sign
 from risala_acme.driver import AcmeDriver
 from risala_acme.settings import AcmeSettings
 
-from acme_stand_in import SECRET, AcmeStandIn
+from acme_stand_in import AcmeStandIn, carrier_and_driver
 
 HANG_S = 60
 """Nothing that works takes this long."""
@@ -43,8 +39,14 @@ ARABIC_200 = ("رسالة عربية طويلة جدا " * 10)[:200]
 async def running(
     **settings: object,
 ) -> AsyncIterator[tuple[AcmeStandIn, AcmeDriver, RecordingContext]]:
+    """A carrier, its driver that runs, and what the driver reports."""
     context = RecordingContext()
-    async with carrier_and_driver(**settings) as (carrier, driver), trio.open_nursery() as nursery:
+    async with (
+        carrier_and_driver(**settings) as (carrier, driver),
+        open_address(driver) as address,
+        trio.open_nursery() as nursery,
+    ):
+        carrier.called_at = await address.listen()
         with trio.fail_after(HANG_S):
             await nursery.start(driver.run, context)
             await context.wait_health(HealthState.UP)
@@ -144,64 +146,37 @@ async def test_a_long_text_is_one_message_of_as_many_parts_as_the_carrier_counts
         assert [one.carrier_id for one in context.receipts] == [outcome.carrier_id]
 
 
-async def test_a_callback_that_is_not_stored_is_answered_503_and_comes_again() -> None:
+async def test_a_call_that_is_not_stored_is_answered_503_and_comes_again() -> None:
     async with running() as (carrier, driver, context):
         context.refusals = 1
         await driver.submit(segment())
         await context.wait_receipts(1)
         await carrier.called.wait()
-        assert carrier.callback_status == [503, 200]
-
-
-def signed(body: bytes, secret: str = SECRET, at_s: int | None = None) -> dict[str, str]:
-    at_s = int(time.time()) if at_s is None else at_s
-    return {"acme-signature": f"t={at_s},v1={sign(secret.encode(), at_s, body)}"}
-
-
-REPORT = json.dumps({"type": "report", "id": "acme-1", "state": "delivered"}).encode()
-LONG = b" " * (BODY_MAX_BYTES + 1)
+        assert carrier.call_status == [503, 200]
 
 
 @pytest.mark.parametrize(
-    ("body", "headers", "status"),
+    ("path", "told"),
     [
-        (REPORT, {}, 401),
-        (REPORT, {"acme-signature": "t=1,v1=zz"}, 401),
-        (REPORT, signed(REPORT, "another secret"), 401),
-        (REPORT, signed(REPORT, at_s=int(time.time()) - 3600), 401),
-        (b"what", signed(b"what"), 400),
-        (b"[]", signed(b"[]"), 400),
-        (LONG, signed(LONG), 413),
-        (b'{"type": "news"}', signed(b'{"type": "news"}'), 200),
-        (REPORT, signed(REPORT), 200),
+        ("/receipt", {"id": "acme-1", "state": "odd"}),
+        ("/inbound", {"id": "in-1", "from": "+22236000000"}),
+        ("/news", {"id": "acme-1", "state": "delivered"}),
     ],
 )
-async def test_who_may_call_and_with_what(
-    body: bytes, headers: dict[str, str], status: int
+async def test_a_call_that_tells_nothing_is_taken_and_traced(
+    path: str, told: dict[str, object]
 ) -> None:
     async with running() as (carrier, _, context):
-        async with httpx2.AsyncClient(trust_env=False) as http:
-            answer = await http.post(carrier.callback_url, content=body, headers=headers)
-        assert answer.status_code == status
-        assert len(context.receipts) == (status == 200 and body == REPORT)
-
-
-async def test_what_is_no_http_ends_and_the_next_is_heard() -> None:
-    async with running() as (carrier, driver, context):
-        host, _, port = carrier.callback_url.removeprefix("http://").rstrip("/").partition(":")
-        stream = await trio.open_tcp_stream(host, int(port))
-        async with stream:
-            await stream.send_all(b"\x16\x03\x01 hello\r\n\r\n")
-            assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 400")
-        await driver.submit(segment())
-        await context.wait_receipts(1)
+        await carrier.call(path, told)
+        assert context.traces == ["A call told nothing that we know."]
+        assert not context.receipts
+        assert not context.inbounds
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
         {"url": "http://api.acme.example"},
-        {"callback_url": "ftp://us.example"},
         {"window_max": 0},
         {"answer_sec": 3},
     ],
@@ -210,7 +185,6 @@ def test_settings_that_are_faults(wrong: dict[str, object]) -> None:
     right = {
         "url": "https://api.acme.example",
         "api_key": "k",
-        "callback_url": "https://sms.example/acme",
         "callback_secret": "s",
     }
     AcmeSettings.model_validate(right)

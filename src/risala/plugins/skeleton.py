@@ -36,10 +36,8 @@ _HTTP_FILES: Final = {
     "src/@module@/plugin.py": "plugin.py.txt",
     "src/@module@/settings.py": "settings.py.txt",
     "src/@module@/api.py": "api.py.txt",
-    "src/@module@/callbacks.py": "callbacks.py.txt",
     "src/@module@/driver.py": "driver.py.txt",
     "tests/@word@_stand_in.py": "stand_in.py.txt",
-    "tests/line.py": "line.py.txt",
     "tests/test_conformance.py": "test_conformance.py.txt",
     "tests/test_driver.py": "test_driver.py.txt",
 }

@@ -23,7 +23,7 @@ from risala.lab.aggregators.table import (
     TOKEN,
 )
 from risala.plugins.contract import Driver
-from risala.plugins.testing.conformance import CarrierCall, CarrierGot, DriverConformance
+from risala.plugins.testing.conformance import CarrierCallback, CarrierGot, DriverConformance
 
 AWAY_S = 1.0
 """Longer than the driver's ``look_s``: it has to notice."""
@@ -64,17 +64,17 @@ class HttpConformance(DriverConformance):
     async def cut_link(self) -> None:
         self.stand_in.nursery.start_soon(self.stand_in.go_away, AWAY_S)
 
-    def carrier_calls(self) -> Sequence[CarrierCall]:
+    def carrier_calls(self) -> Sequence[CarrierCallback]:
         api = self.stand_in.aggregator
         values = {"id": "own-77", "from": "+22236999999", "to": "1234", "text": "Oui, 604719"}
         paths = {"receipt": api.receipt.path or self.receipt_path, "inbound": api.inbound.path}
         brought = {"receipt": api.receipt, "inbound": api.inbound}
         made = [callback_request(brought[name], path, values) for name, path in paths.items()]
-        return [CarrierCall(one.address, one.body, one.headers, one.method) for one in made]
+        return [CarrierCallback(one.address, one.body, one.headers, one.method) for one in made]
 
     def prove_call(
-        self, call: CarrierCall, *, age_s: float = 0.0, other: bool = False
-    ) -> CarrierCall:
+        self, call: CarrierCallback, *, age_s: float = 0.0, other: bool = False
+    ) -> CarrierCallback:
         if self.preset not in SIGNING:
             raise NotImplementedError
         key = "whsec_" + base64.b64encode(b"of another account").decode() if other else ""

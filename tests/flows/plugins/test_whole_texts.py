@@ -24,10 +24,6 @@ EUROS_100 = "€" * 100
 def to_acme(premises: Premises) -> Service:
     """A service whose carrier is the example's stand-in, up and ready."""
     port = free_port()
-    callback_url = f"http://127.0.0.1:{port}/"
-    stand_in = (sys.executable, str(EXAMPLE / "tests/acme_stand_in.py"), "0", callback_url)
-    carrier = premises.process(*stand_in, PYTHONPATH=SOURCE)
-    url = carrier.wait_line(lambda line: line.startswith("Acme is at ")).split()[-1]
     folder = premises.path / "plugins"
     folder.mkdir()
     (folder / "acme.py").write_text(
@@ -36,14 +32,15 @@ def to_acme(premises: Premises) -> Service:
     config = premises.path / "risala-acme.toml"
     config.write_text(
         f'[plugins]\nfolder = "{folder}"\n[[carriers]]\nname = "acme-1"\ndriver = "acme"\n'
-        f'[carriers.acme]\nurl = "{url}"\napi_key_env = "ACME_KEY"\n'
-        f'callback_url = "{callback_url}"\ncallback_port = {port}\n'
-        'callback_secret_env = "ACME_SECRET"\n'
+        f'[carriers.acme]\nurl = "http://127.0.0.1:{port}"\napi_key_env = "ACME_KEY"\n'
+        'callback_secret_env = "ACME_SECRET"\nlook_s = 0.2\n'
     )
     service = premises.service("--config", str(config))
     secrets = {"ACME_KEY": "key-of-the-account", "ACME_SECRET": "callback-secret"}
     service.environment = {**secrets, "PYTHONPATH": SOURCE}
     service.start()
+    stand_in = (sys.executable, str(EXAMPLE / "tests/acme_stand_in.py"), str(port))
+    premises.process(*stand_in, f"{service.url}/carriers/acme-1", PYTHONPATH=SOURCE)
     service.wait_ready()
     return service
 

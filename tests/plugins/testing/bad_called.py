@@ -19,7 +19,7 @@ from sound_driver import Sound, SoundSuite
 
 from risala.plugins.answering import CarrierAnswer, RequestRefusedError
 from risala.plugins.contract import Inbound, NotStoredError, Receipt, ReceiptState
-from risala.plugins.testing.called import CarrierCall
+from risala.plugins.testing.called import CarrierCallback
 
 EXPECTED: dict[str, tuple[str, str]] = {}
 KEY, OTHER = b"callbacks-key", b"key of another account"
@@ -43,7 +43,7 @@ class Called(Sound):
 
     async def call(self, told):
         """What its carrier does: call until it is taken."""
-        call = CarrierCall("/report", json.dumps(told).encode())
+        call = CarrierCallback("/report", json.dumps(told).encode())
         while True:
             answer = await self.carrier.address.call(self.proved(call))
             if answer.is_success:
@@ -86,7 +86,7 @@ class Called(Sound):
 
 def proved(call, age_s=0.0, other=False):
     signature = sign(OTHER if other else KEY, time.time() - age_s, call.body)
-    return CarrierCall(
+    return CarrierCallback(
         call.path, call.body, {**call.headers, "x-signature": signature}, call.method
     )
 
@@ -103,7 +103,7 @@ class CalledSuite(SoundSuite):
             {"id": "id-77", "state": "delivered"},
             {"id": "in-77", "from": "+22236999999", "text": "Oui, 604719"},
         ]
-        return [CarrierCall("/report", json.dumps(each).encode()) for each in told]
+        return [CarrierCallback("/report", json.dumps(each).encode()) for each in told]
 
     def prove_call(self, call, *, age_s=0.0, other=False):
         return proved(call, age_s, other)
@@ -130,7 +130,7 @@ class ByToken(Called):
         return await self.take(told)
 
     def proved(self, call):
-        return CarrierCall(call.path, call.body, {"x-token": KEY.decode()})
+        return CarrierCallback(call.path, call.body, {"x-token": KEY.decode()})
 
 
 class TestByToken(CalledSuite):
@@ -139,7 +139,9 @@ class TestByToken(CalledSuite):
 
     def prove_call(self, call, *, age_s=0.0, other=False):
         token = (OTHER if other else KEY).decode()
-        return CarrierCall(call.path, call.body, {**call.headers, "x-token": token}, call.method)
+        return CarrierCallback(
+            call.path, call.body, {**call.headers, "x-token": token}, call.method
+        )
 
 
 class BySecretAddress(Called):

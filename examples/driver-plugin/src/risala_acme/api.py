@@ -1,8 +1,11 @@
-"""The carrier's API: what is asked, and what its answers mean."""
+"""The carrier's API: what is asked, what its answers mean, and what its calls tell."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
+import re
 import socket
 import struct
 from collections.abc import Mapping
@@ -14,6 +17,7 @@ import httpx2
 from risala.plugins.contract import (
     Accepted,
     Cause,
+    Inbound,
     Outcome,
     Receipt,
     ReceiptState,
@@ -35,6 +39,9 @@ DROP_UNSENT: Final = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("@ii", 1,
 connection or the process has ended. By then another machine may send."""
 RETRY_MAX_S: Final = 300.0
 """The longest wait that we believe the carrier."""
+SIGNED_FOR_S: Final = 300
+"""How old a signature may be: who overheard a call cannot make it again for ever."""
+_SIGNATURE: Final = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})")
 STATES: Final[Mapping[str, ReceiptState]] = {
     "queued": ReceiptState.ENROUTE,
     "sent": ReceiptState.ENROUTE,
@@ -58,7 +65,6 @@ class AcmeApi:
     """Talks to the carrier. One for the life of a link."""
 
     def __init__(self, settings: AcmeSettings) -> None:
-        self._callback_url = settings.callback_url
         self._http = httpx2.AsyncClient(
             base_url=settings.url,
             headers={"authorization": f"Bearer {settings.api_key.get_secret_value()}"},
@@ -93,7 +99,6 @@ class AcmeApi:
             "text": segment.text,
             "encoding": segment.alphabet.value,  # the carrier counts parts as Risala does
             "validUntil": datetime.fromtimestamp(segment.expires_at_ms / 1000, UTC).isoformat(),
-            "callback": self._callback_url,
         }
         try:
             status, told = await self._ask("POST", "/v1/messages", body, {"idempotency-key": key})
@@ -124,11 +129,7 @@ class AcmeApi:
                 octets += piece
                 if len(octets) > ANSWER_MAX_BYTES:
                     raise AnswerTooLongError
-        try:
-            told = json.loads(octets)
-        except ValueError:
-            told = None
-        told = told if isinstance(told, dict) else {}
+        told = object_of(octets)
         if answer.status_code == 429:
             told["retry_after"] = answer.headers.get("retry-after")
         return answer.status_code, told
@@ -140,6 +141,15 @@ class AnswerTooLongError(Exception):
 
 FAILURES: Final = (httpx2.HTTPError, AnswerTooLongError)
 """What a question to the carrier may end with; for a message only some of it is certain."""
+
+
+def object_of(octets: bytes) -> dict[str, Any]:
+    """The JSON object that was sent; empty: it is none."""
+    try:
+        told = json.loads(octets)
+    except ValueError:
+        told = None
+    return told if isinstance(told, dict) else {}
 
 
 def outcome_of(status: int, told: Mapping[str, Any]) -> Outcome:
@@ -183,6 +193,35 @@ def receipt_of(told: Mapping[str, Any]) -> Receipt | None:
         raw=word,
         recipient=recipient if isinstance(recipient, str) else None,
     )
+
+
+def inbound_of(told: Mapping[str, Any], received_at_ms: int) -> Inbound | None:
+    """A text that the carrier brings; None where it is none."""
+    sender, text, carrier_id = told.get("from"), told.get("text"), told.get("id")
+    if not isinstance(sender, str) or not isinstance(text, str) or not isinstance(carrier_id, str):
+        return None
+    recipient = told.get("to")
+    return Inbound(
+        sender,
+        recipient if isinstance(recipient, str) else None,
+        text,
+        received_at_ms,
+        carrier_ids=(carrier_id,),
+    )
+
+
+def sign(secret: bytes, at_s: int, body: bytes) -> str:
+    """The signature of a body at a time."""
+    code = hmac.new(secret, b"%d.%b" % (at_s, body), hashlib.sha256).hexdigest()
+    return f"t={at_s},v1={code}"
+
+
+def is_signed(secret: bytes, signature: str, body: bytes, now_s: float) -> bool:
+    """Whether the carrier signed a body, not long ago."""
+    found = _SIGNATURE.fullmatch(signature)
+    if found is None or abs(now_s - int(found[1])) > SIGNED_FOR_S:
+        return False
+    return hmac.compare_digest(sign(secret, int(found[1]), body), signature)
 
 
 def seconds(text: object) -> float | None:

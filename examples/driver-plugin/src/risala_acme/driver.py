@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import trio
+from risala.plugins.answering import CarrierAnswer, CarrierRequest
 from risala.plugins.contract import (
     Capabilities,
     DriverContext,
     Health,
     HealthState,
-    Inbound,
-    NotStoredError,
     Outcome,
     Receipt,
     Segment,
@@ -26,14 +22,14 @@ from risala_acme.api import (
     CONNECT_S,
     FAILURES,
     AcmeApi,
+    inbound_of,
+    is_signed,
     name_of,
+    object_of,
     receipt_of,
 )
-from risala_acme.callbacks import CallbackListener
 from risala_acme.settings import AcmeSettings
 
-LISTEN_AGAIN_S: Final = 5.0
-"""Wait before a port that is taken is tried again."""
 LEAVE_S: Final = 2.0
 """How long a stop waits for connections to close."""
 
@@ -41,6 +37,7 @@ LEAVE_S: Final = 2.0
 class AcmeDriver:
     def __init__(self, carrier: str, settings: AcmeSettings) -> None:
         self._settings = settings
+        self._secret = settings.callback_secret.get_secret_value().encode()
         self._longest_s = CONNECT_S + settings.answer_s
         self.capabilities = Capabilities(
             alphanumeric_sender=True,
@@ -53,6 +50,7 @@ class AcmeDriver:
             takes_whole=True,
         )
         self._api: AcmeApi | None = None
+        self._context: DriverContext | None = None
         self._look_now = trio.Event()
 
     async def run(
@@ -64,34 +62,13 @@ class AcmeDriver:
         task_status.started()
         # In a thread: an HTTP client reads all certificates first, and the loop would wait.
         api = await trio.to_thread.run_sync(AcmeApi, self._settings)
+        self._api, self._context = api, context
         try:
-            async with trio.open_nursery() as nursery:
-                await nursery.start(self._listen, context)
-                self._api = api
-                await self._watch(api, context)
+            await self._watch(api, context)
         finally:
-            self._api = None
+            self._api = self._context = None
             with trio.move_on_after(LEAVE_S, shield=True):
                 await api.aclose()
-
-    async def _listen(self, context: DriverContext, *, task_status: trio.TaskStatus[None]) -> None:
-        """Hear callbacks; without them nobody would learn what became of a message."""
-        secret = self._settings.callback_secret.get_secret_value().encode()
-        listener = CallbackListener(secret, partial(self._take, context))
-        host, port = self._settings.callback_host, self._settings.callback_port
-        while True:
-            try:
-                listeners = await trio.open_tcp_listeners(port, host=host)
-            except OSError as error:
-                text = f"Callbacks cannot be heard on {host}:{port}: {error.strerror}."
-                context.health(Health(HealthState.DOWN, text))
-                await trio.sleep(LISTEN_AGAIN_S)
-            else:
-                break
-        heard_on = listeners[0].socket.getsockname()[1]
-        context.trace(f"Callbacks are heard on {host}:{heard_on}.")
-        task_status.started()
-        await trio.serve_listeners(listener.serve, listeners)
 
     async def _watch(self, api: AcmeApi, context: DriverContext) -> None:
         """Look whether the carrier is there, for life; sooner where a submit found it is not."""
@@ -126,24 +103,27 @@ class AcmeDriver:
                 found = await api.query(carrier_id)
         return found
 
-    async def _take(self, context: DriverContext, told: dict[str, Any]) -> bool:
-        """Keep what a callback tells. One that comes twice is handed over twice: the engine knows
-        a receipt by its id, and a text by the carrier's identity."""
-        kept: Callable[[], Any] | None = None
-        if told.get("type") == "inbound":
-            message = inbound_of(told)
-            kept = partial(context.inbound, message) if message else None
-        else:
-            receipt = receipt_of(told)
-            kept = partial(context.receipt, receipt) if receipt else None
-        if kept is None:
-            context.trace("A callback told nothing that we know.")
-            return True  # it would tell the same the next time
-        try:
-            await kept()
-        except NotStoredError:
-            return False
-        return True
+    async def answer(self, request: CarrierRequest) -> CarrierAnswer:
+        """Keep what the carrier tells. What comes twice is handed over twice: the engine knows a
+        receipt by its id, and a text by the carrier's identity.
+
+        Raises:
+            NotStoredError: it could not be kept, so that the service answers 503.
+        """
+        body, context = await request.read(), self._context
+        signature = request.headers.get("acme-signature", "")
+        now_s = request.received_at_ms / 1000
+        if context is None or not is_signed(self._secret, signature, body, now_s):
+            return CarrierAnswer(status=401)
+        request.prove()
+        told = object_of(body)
+        if request.path == "/receipt" and (receipt := receipt_of(told)):
+            await context.receipt(receipt)
+        elif request.path == "/inbound" and (text := inbound_of(told, request.received_at_ms)):
+            await context.inbound(text)
+        else:  # it would tell the same the next time, so it is answered with success
+            context.trace("A call told nothing that we know.")
+        return CarrierAnswer()
 
 
 async def look(api: AcmeApi) -> Health:
@@ -157,17 +137,3 @@ async def look(api: AcmeApi) -> Health:
     if status in (401, 403):
         return Health(HealthState.SICK, "The carrier refuses our API key.")
     return Health(HealthState.DOWN, f"The carrier answers {status}.")
-
-
-def inbound_of(told: dict[str, Any]) -> Inbound | None:
-    sender, text, carrier_id = told.get("from"), told.get("text"), told.get("id")
-    recipient = told.get("to")
-    if not all(isinstance(each, str) for each in (sender, text, carrier_id)):
-        return None
-    return Inbound(
-        str(sender),
-        recipient if isinstance(recipient, str) else None,
-        str(text),
-        received_at_ms=time.time_ns() // 1_000_000,
-        carrier_ids=(str(carrier_id),),
-    )

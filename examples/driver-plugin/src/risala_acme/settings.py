@@ -18,19 +18,15 @@ class AcmeSettings(BaseModel):
     url: str
     """The carrier's API: ``https://api.acme.example``."""
     api_key: SecretStr
-    callback_url: str
-    """How the carrier reaches our listener: an address of your proxy's, over https."""
     callback_secret: SecretStr
-    """The carrier signs its callbacks with it."""
-    callback_host: str = "127.0.0.1"
-    callback_port: Annotated[int, Field(ge=0, le=65535)] = 8090
+    """The carrier signs its calls with it."""
     window_max: Annotated[int, Field(ge=1, le=1000)] = 20
     answer_s: Seconds = 20.0
     """How long a submit waits for the carrier's answer."""
     look_s: Seconds = 30.0
     """Between two looks at whether the carrier is there."""
 
-    @field_validator("url", "callback_url")
+    @field_validator("url")
     @classmethod
     def _is_safe(cls, url: str) -> str:
         parts = urlsplit(url)

@@ -5,7 +5,7 @@ else of a service runs. A stand-in of a carrier calls it over HTTP, or a test ca
 
     async with open_address(driver) as address:
         carrier.callback_url = await address.listen() + "/receipt"
-        answer = await address.call(CarrierCall("/receipt", b'{"id": "1"}', {"x-key": "…"}))
+        answer = await address.call(CarrierCallback("/receipt", b'{"id": "1"}', {"x-key": "…"}))
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SERVICE: Final = "risala.http.faces.called_driver"
 
 
 @dataclass(frozen=True, slots=True)
-class CarrierCall:
+class CarrierCallback:
     """A request to a carrier's address."""
 
     path: str = ""
@@ -48,7 +48,7 @@ class CarrierCall:
 
 
 @dataclass(frozen=True, slots=True)
-class CallAnswer:
+class CallbackAnswer:
     """What a caller was answered."""
 
     status: int
@@ -110,7 +110,7 @@ class _Served(Protocol):
     ) -> None: ...
 
 
-class CarrierAddress:
+class DriverAddress:
     """A driver's address."""
 
     def __init__(
@@ -136,12 +136,12 @@ class CarrierAddress:
 
     async def call(
         self,
-        call: CarrierCall,
+        call: CarrierCallback,
         *,
         comes_from: str = CALLER,
         body_comes: bool = True,
         secret: str | None = None,
-    ) -> CallAnswer:
+    ) -> CallbackAnswer:
         """Call the driver, without a connection.
 
         Args:
@@ -152,7 +152,7 @@ class CarrierAddress:
         word = self.secret if secret is None else secret
         target = f"{self._place}/{word}{call.path}" if word else self._place + call.path
         body = call.body if body_comes else None
-        return CallAnswer(
+        return CallbackAnswer(
             *await self._served.call(call.method, target, call.headers, body, comes_from)
         )
 
@@ -174,7 +174,7 @@ async def open_address(
     driver: Answering,
     carrier: str = "carrier",
     driving: Callable[[], trio.Event | None] | None = None,
-) -> AsyncIterator[CarrierAddress]:
+) -> AsyncIterator[DriverAddress]:
     """A driver's address. Nobody can call any more at the end.
 
     Args:
@@ -189,5 +189,5 @@ async def open_address(
     secret = secrets.token_hex(16) if watched.capabilities.secret_address else ""
     served = module.CalledDriver(carrier, watched, driving or (lambda: always), secret)
     async with trio.open_nursery() as nursery:
-        yield CarrierAddress(carrier, watched, served, nursery, secret)
+        yield DriverAddress(carrier, watched, served, nursery, secret)
         nursery.cancel_scope.cancel()

@@ -33,7 +33,7 @@ does, as a thousand strangers do at once, and with proofs that are wrong, old or
             self.carrier.callback_url = await address.listen()
 
         def carrier_calls(self):
-            return [CarrierCall("/receipt", b'{"id": "77", "state": "delivered"}')]
+            return [CarrierCallback("/receipt", b'{"id": "77", "state": "delivered"}')]
 
         def prove_call(self, call, *, age_s=0.0, other=False):
             key = OTHER_KEY if other else KEY
@@ -43,7 +43,7 @@ does, as a thousand strangers do at once, and with proofs that are wrong, old or
 
 from __future__ import annotations
 
-from risala.plugins.testing.called import CarrierAddress, CarrierCall
+from risala.plugins.testing.called import CarrierCallback, DriverAddress
 from risala.plugins.testing.drivers.base import CarrierGot, segment
 from risala.plugins.testing.drivers.calls import DriverCallChecks
 from risala.plugins.testing.drivers.claims import DriverClaimChecks
@@ -52,7 +52,7 @@ from risala.plugins.testing.drivers.manners import DriverMannerChecks
 from risala.plugins.testing.drivers.repeats import DriverRepeatChecks
 from risala.plugins.testing.drivers.submits import DriverSubmitChecks
 
-__all__ = ["CarrierAddress", "CarrierCall", "CarrierGot", "DriverConformance", "segment"]
+__all__ = ["CarrierCallback", "CarrierGot", "DriverAddress", "DriverConformance", "segment"]
 
 
 class DriverConformance(

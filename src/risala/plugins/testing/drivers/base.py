@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from risala.plugins.contract import Alphabet, Driver, Segment
 from risala.plugins.fits import fault_of_capabilities
-from risala.plugins.testing.called import CarrierAddress, CarrierCall
+from risala.plugins.testing.called import CarrierCallback, DriverAddress
 from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
@@ -127,15 +127,15 @@ class DriverSuite(ConformanceSuite):
         """
         raise NotImplementedError
 
-    async def called_at(self, address: CarrierAddress) -> None:
+    async def called_at(self, address: DriverAddress) -> None:
         """Tell your stand-in where it calls the driver, which is about to run.
 
         For a driver that is :class:`~risala.plugins.answering.Answering`. A stand-in that calls by
-        HTTP takes :meth:`address.listen() <CarrierAddress.listen>`, another one
-        :meth:`address.call() <CarrierAddress.call>`.
+        HTTP takes :meth:`address.listen() <DriverAddress.listen>`, another one
+        :meth:`address.call() <DriverAddress.call>`.
         """
 
-    def carrier_calls(self) -> Sequence[CarrierCall]:
+    def carrier_calls(self) -> Sequence[CarrierCallback]:
         """A call of each kind by which your carrier brings receipts and texts, without its proof.
 
         Needed if the driver is :class:`~risala.plugins.answering.Answering`. Name ``calls`` in
@@ -144,8 +144,8 @@ class DriverSuite(ConformanceSuite):
         raise NotImplementedError
 
     def prove_call(
-        self, call: CarrierCall, *, age_s: float = 0.0, other: bool = False
-    ) -> CarrierCall:
+        self, call: CarrierCallback, *, age_s: float = 0.0, other: bool = False
+    ) -> CarrierCallback:
         """A call with your carrier's proof: a signature, a token. Not needed if a secret in the
         address is the proof (``capabilities.secret_address``).
 

@@ -11,7 +11,7 @@ from typing import Final
 import trio
 
 from risala.plugins.answering import BODY_BYTES_MAX, Answering
-from risala.plugins.testing.called import CallAnswer, CarrierCall
+from risala.plugins.testing.called import CallbackAnswer, CarrierCallback
 from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.base import DriverSuite
 from risala.plugins.testing.drivers.odd_calls import PLANTED, OddCall, OddCalls
@@ -174,7 +174,7 @@ class DriverCallChecks(DriverSuite):
         name = "test_a_crowd_of_strangers_holds_nobody_up"
         async with self.called(name) as stage:
             await self._answers(stage)
-            calls, answers, limit_s = await self._calls(), list[CallAnswer](), self.patience_s
+            calls, answers, limit_s = await self._calls(), list[CallbackAnswer](), self.patience_s
             kinds = [*self._odd(stage, calls[0]).forged()]
 
             async def stranger(number: int) -> None:
@@ -223,7 +223,7 @@ class DriverCallChecks(DriverSuite):
         answer, nor are :attr:`secrets`."""
         name = "test_calls_keep_secrets_to_themselves"
         async with self.called(name) as stage:
-            answers = list[CallAnswer]()
+            answers = list[CallbackAnswer]()
             with heard_words() as heard:
                 for call in await self._calls():
                     stage.context.refuses_each = True
@@ -243,8 +243,8 @@ class DriverCallChecks(DriverSuite):
 
     # -- calls -----------------------------------------------------------------------------------
 
-    async def _calls(self) -> Sequence[CarrierCall]:
-        async def ask() -> Sequence[CarrierCall]:
+    async def _calls(self) -> Sequence[CarrierCallback]:
+        async def ask() -> Sequence[CarrierCallback]:
             return self.carrier_calls()
 
         calls = await self.shown("calls", ANSWERS, "carrier_calls", ask)
@@ -257,7 +257,7 @@ class DriverCallChecks(DriverSuite):
         for call in await self._calls():
             await self._brings(stage, call)
 
-    def _proved(self, stage: DriverStage, call: CarrierCall) -> CarrierCall:
+    def _proved(self, stage: DriverStage, call: CarrierCallback) -> CarrierCallback:
         """A call as the carrier makes it."""
         try:
             return self.prove_call(call)
@@ -270,7 +270,7 @@ class DriverCallChecks(DriverSuite):
                 "your suite; with capabilities.secret_address it is not needed.",
             ) from None
 
-    def _odd(self, stage: DriverStage, call: CarrierCall) -> OddCalls:
+    def _odd(self, stage: DriverStage, call: CarrierCallback) -> OddCalls:
         return OddCalls(call, partial(self._proved, stage), stage.address.secret)
 
     def _needs_proof(self, stage: DriverStage, claim: str | None = None) -> None:
@@ -279,29 +279,31 @@ class DriverCallChecks(DriverSuite):
             raise NotApplicable("capabilities.secret_address is True: the service proves calls")
         if claim in self.unseen:
             raise NotShown(f"{claim} (the suite's author says so)")
-        self._proved(stage, CarrierCall())
+        self._proved(stage, CarrierCallback())
 
     async def _ask(
         self,
         stage: DriverStage,
-        call: CarrierCall,
+        call: CarrierCallback,
         secret: str | None = None,
         name: str = ANSWERS,
         when: str = "",
-    ) -> CallAnswer:
+    ) -> CallbackAnswer:
         """The answer to a call."""
         overdue = PluginFaultError(
             name,
             f"A call was not answered within {self.patience_s:g} s{when}. Store what it brings, "
             "answer, and leave the rest to a task of run.",
         )
-        work: Callable[[], Awaitable[CallAnswer]] = partial(stage.address.call, call, secret=secret)
+        work: Callable[[], Awaitable[CallbackAnswer]] = partial(
+            stage.address.call, call, secret=secret
+        )
         return await self.call(work, self.patience_s, overdue)
 
     async def _brings(
         self,
         stage: DriverStage,
-        call: CarrierCall,
+        call: CarrierCallback,
         name: str = ANSWERS,
         when: str = "",
         tries: int = 1,
@@ -345,7 +347,7 @@ class DriverCallChecks(DriverSuite):
                 "proof, by hmac.compare_digest.",
             )
 
-    async def _cancelled(self, stage: DriverStage, name: str, call: CarrierCall) -> None:
+    async def _cancelled(self, stage: DriverStage, name: str, call: CarrierCallback) -> None:
         """Cancel a call that waits for the disk, as the service does when its client is gone."""
         context, run, scope, answers = stage.context, self.run, trio.CancelScope(), list[object]()
         ended, context.gate = trio.Event(), trio.Event()

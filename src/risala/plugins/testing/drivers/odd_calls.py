@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from risala.plugins.answering import METHODS
-from risala.plugins.testing.called import CarrierCall
+from risala.plugins.testing.called import CarrierCallback
 
 ODD_BODIES: Final = (b"", b"{", b"[]", b"null", b'"x"', b"{}", b"7", b"\xff\xfe", b"a=1&a=2")
 ODD_VALUES: Final[tuple[Any, ...]] = (None, 7, "", [], {}, "\x00", "😀")
@@ -21,7 +21,7 @@ class OddCall:
     """A call, and a word for what is odd about it."""
 
     what: str
-    call: CarrierCall
+    call: CarrierCallback
     secret: str | None = None
     """Another secret than the address's; empty: none."""
 
@@ -36,7 +36,10 @@ class OddCalls:
     """
 
     def __init__(
-        self, call: CarrierCall, prove: Callable[[CarrierCall], CarrierCall], secret: str
+        self,
+        call: CarrierCallback,
+        prove: Callable[[CarrierCallback], CarrierCallback],
+        secret: str,
     ) -> None:
         self._call = call
         self._prove = prove

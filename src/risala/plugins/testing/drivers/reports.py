@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 from risala.plugins.contract import Outcome
-from risala.plugins.testing.called import CallAnswer
+from risala.plugins.testing.called import CallbackAnswer
 from risala.plugins.testing.drivers.stage import DriverStage
 
 
@@ -27,7 +27,9 @@ def all_reports(stage: DriverStage, outcome: Outcome | None = None) -> Iterator[
         yield "the outcome", f"{outcome.raw} {getattr(outcome, 'text', '')}"
 
 
-def call_reports(stage: DriverStage, answers: Sequence[CallAnswer]) -> Iterator[tuple[str, str]]:
+def call_reports(
+    stage: DriverStage, answers: Sequence[CallbackAnswer]
+) -> Iterator[tuple[str, str]]:
     """What calls have left beside, with its place."""
     yield from (("a note", f"{key} {text}") for key, text in stage.context.notes.items())
     yield from (("an exception", str(one)) for one in stage.address.watched.raised)

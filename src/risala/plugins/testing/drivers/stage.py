@@ -23,7 +23,7 @@ from risala.plugins.contract import (
     Sharing,
 )
 from risala.plugins.fits import fault_of, fault_of_receipt
-from risala.plugins.testing.called import CarrierAddress, open_address
+from risala.plugins.testing.called import DriverAddress, open_address
 from risala.plugins.testing.drivers.checked_context import CheckedContext
 from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
@@ -103,7 +103,7 @@ class _Started:
         self._heard.set()
 
 
-Meet = Callable[[CarrierAddress], Awaitable[None]]
+Meet = Callable[[DriverAddress], Awaitable[None]]
 """Called with the address of a driver that is called, before it runs."""
 
 
@@ -135,11 +135,11 @@ class DriverStage:
         self._mine: set[str] = set()
         self.context = CheckedContext(self._earlier)
         self.life = DriverLife(self.context)
-        self._address: CarrierAddress | None = None
+        self._address: DriverAddress | None = None
         self._shared_runs = False
 
     @property
-    def address(self) -> CarrierAddress:
+    def address(self) -> DriverAddress:
         """Where the driver is called while it runs, if it is."""
         assert self._address is not None
         return self._address
