@@ -399,6 +399,20 @@ ROWS = (
     Row("carriers rotate", ("loop",), (), alone=1, beside=1, sentence="no running carrier 'loop'"),
     Row("carriers presets", (), (("presets.0.name", str), ("presets.0.inbound", bool))),
     Row(
+        "carriers try",
+        ("loop", "36123456"),
+        (("outcome", "accepted"), ("carrierId", str), ("cause", None)),
+        alone=1,
+        sentence="not running",
+    ),
+    Row(
+        "carriers text",
+        ("loop", "1234", "BALANCE"),
+        (("outcome", "accepted"), ("carrier", "loop")),
+        alone=1,
+        sentence="not running",
+    ),
+    Row(
         "carriers set",
         ("loop", "--rate", "5", "--weight", "3"),
         (("carriers.0.rate_max_per_s", 5.0), ("carriers.0.override.weight", 3)),

@@ -188,6 +188,13 @@ def test_another_risala_is_a_carrier(premises):
         assert re.fullmatch(r"sms_\w+", shown["providerMessageId"])
         assert shown["providerMessageId"] != message_id
     assert simulator.texts() == Counter(TEXTS)
+    tried = small.command("carriers", "try", "big", "36 12 34 56", "--json")
+    assert tried.returncode == 0, tried.stderr
+    assert json.loads(tried.stdout)["outcome"] == "accepted"
+    until(lambda: len(simulator.received()) == len(TEXTS) + 1, "the trial has reached the phone")
+    refused = small.command("carriers", "try", "big", "+2225")
+    assert refused.returncode == 1
+    assert "400 invalid_phone_number" in refused.stdout
     # What people write to the big one comes to the small one, by the route and the webhook.
     big.perform("inbound.route", organization_id=account.organization_id, number="1234")
     made = big.command("carriers", "rotate", "people")

@@ -1,0 +1,61 @@
+"""Texts of the operator's own, by a named carrier."""
+
+from __future__ import annotations
+
+import click
+
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
+from risala.cli.show.number import TypedNumber
+from risala.engine.features.own_texts.feature import TEXT, OperatorText
+
+TRIAL = "Risala: this carrier works."
+
+
+@click.command("text")
+@click.argument("carrier", metavar="NAME")
+@click.argument("number")
+@click.argument("text")
+@common
+def text(options: Options, carrier: str, number: str, text: str) -> None:
+    """Send TEXT to NUMBER by a carrier, as yourself: no organization sends it, and nobody pays.
+
+    NUMBER may be a short code. Answers are in `risala inbound list`.
+
+    \b
+    Example: risala carriers text sim-1 NUMBER "BALANCE"
+    """
+    _send(options, carrier, number, text)
+
+
+@click.command("try")
+@click.argument("carrier", metavar="NAME")
+@click.argument("number")
+@common
+def try_(options: Options, carrier: str, number: str) -> None:
+    """Send one real text to NUMBER, your own phone, by a carrier; exit code 1 if it was not taken.
+
+    \b
+    Example: risala carriers try aggregator NUMBER
+    """
+    _send(options, carrier, number, TRIAL)
+
+
+def _send(options: Options, carrier: str, number: str, text: str) -> None:
+    try:
+        number = options.number(TypedNumber(number, "NUMBER"))
+    except click.BadParameter:  # a short code, or a country that is not served
+        number = "".join(number.split())
+    reply = options.ask(TEXT, carrier=carrier, number=number, text=text)
+    if not output.show(options.json, reply.json):
+        _tell(reply.value)
+    if reply.value.outcome != "accepted":
+        raise CommandRefused("It was not taken, as far as is known.")
+
+
+def _tell(sent: OperatorText) -> None:
+    output.fields({"Carrier": sent.carrier, "Answer": sent.raw, "Id": sent.carrier_id})
+    click.echo(output.clean(sent.text))
+    if sent.outcome == "accepted":
+        output.said(f"A receipt for it is listed by `risala carriers unmatched {sent.carrier}`.")
