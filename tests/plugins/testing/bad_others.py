@@ -360,7 +360,7 @@ class CreditsAll(SoundCard):
                 body=callback.body.replace(b"no ", b"yes "),
                 headers={
                     name: value.replace(str(len(callback.body)), str(len(callback.body) + 1))
-                    if callback.body.startswith(b"no ")
+                    if callback.body.startswith(b"no ") and name == "signature"
                     else value
                     for name, value in callback.headers.items()
                 },
