@@ -589,3 +589,34 @@ async def test_receipts_are_asked_for_at_a_pace(every_s: int, cursors: list[str]
         ("m-7", "+22236000001")
     ]
     assert context.notes == {"cursor /receipt": "m-7"}
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "text"),
+    [
+        (200, HealthState.UP, "The carrier answers."),
+        (429, HealthState.UP, "The carrier answers."),
+        (401, HealthState.SICK, "The carrier refuses our credentials: check"),
+        (403, HealthState.UP, "The carrier answers; it does not show the account (403)."),
+        (302, HealthState.DOWN, "The carrier answers with a redirect, which is not followed"),
+        (502, HealthState.DOWN, "The carrier answers 502."),
+    ],
+)
+async def test_what_a_look_at_the_account_says(status: int, state: HealthState, text: str) -> None:
+    context = RecordingContext("one")
+    async with (
+        aggregator_and_driver("infobip") as (carrier, driver, _),
+        trio.open_nursery() as nursery,
+    ):
+        carrier.look_status = status
+        with trio.fail_after(HANG_S):
+            await nursery.start(driver.run, context)
+            health = await context.wait_health(state)
+        assert health.text.startswith(text)
+        nursery.cancel_scope.cancel()
+
+
+async def test_traffic_shows_what_was_asked_without_secrets_and_texts() -> None:
+    async with running("kannel") as (_, driver, context):
+        await driver.submit(segment("A text of the message"))
+    assert context.wire == [(True, "GET /cgi-bin/sendsms …3456"), (False, "Accepted 202 0")]

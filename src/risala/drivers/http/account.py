@@ -156,7 +156,7 @@ class HttpAccount:
             return Health(state, failed.text)
         except CallFailed as failed:
             return Health(HealthState.DOWN, failed.text)
-        if answer.status in REFUSED:
+        if answer.status == 401:
             text = "The carrier refuses our credentials: check `user`, `password` or `token`."
             return Health(HealthState.SICK, text)
         if 200 <= answer.status < 300 or answer.status == 429:
@@ -166,4 +166,8 @@ class HttpAccount:
         if 300 <= answer.status < 400:
             text = "The carrier answers with a redirect, which is not followed: check `url`."
             return Health(HealthState.DOWN, text)
+        if 400 <= answer.status < 500:
+            # Keys that may only send are usual.
+            text = f"The carrier answers; it does not show the account ({answer.status})."
+            return Health(HealthState.UP, text)
         return Health(HealthState.DOWN, f"The carrier answers {answer.status}.")

@@ -99,7 +99,12 @@ A preset may leave a status out. Then it means:
 
 def render_reference() -> str:
     """The whole page."""
-    parts = [_HEAD, _presets(), "## Settings\n\nIn `[carriers.http]`:\n\n" + _fields(HttpSettings)]
+    parts = [
+        _HEAD,
+        _presets(),
+        _notes(),
+        "## Settings\n\nIn `[carriers.http]`:\n\n" + _fields(HttpSettings),
+    ]
     for name, model in _TABLES:
         meaning = (model.__doc__ or "").strip()
         parts.append(f"## `{name}`\n\n{meaning}\n\n{_fields(model)}")
@@ -120,6 +125,19 @@ def _presets() -> str:
         source = each.source.replace("|", "\\|")
         rows.append(f"| `{name}` | {each.title} | {needs} | {source} | {each.read} |")
     return "\n".join(rows)
+
+
+def _notes() -> str:
+    """What is entered where, for each aggregator."""
+    parts = [
+        "## What to enter where",
+        "*ADDRESS* is what `risala carriers rotate NAME` prints; for those that sign their calls, "
+        "`https://YOUR-NAME/carriers/NAME`.",
+    ]
+    for name in names():
+        each = preset(name)
+        parts += [f"### {each.title}", "\n".join(f"- {note}" for note in each.notes)]
+    return "\n\n".join(parts)
 
 
 def _holes() -> str:

@@ -61,6 +61,15 @@ def _account_of(settings: HttpSettings) -> str:
     return f"{settings.shape.url} {settings.user}" if settings.user else ""
 
 
+def _sent_line(method: str, path: str, digits: str) -> str:
+    """A submit as an operator watches it; the path has its holes, and so no secret."""
+    return f"{method} {path} …{digits}"
+
+
+def _answer_line(outcome: Outcome) -> str:
+    return f"{type(outcome).__name__} {outcome.raw}"
+
+
 class HttpDriver:
     """One account at an HTTP API."""
 
@@ -142,6 +151,10 @@ class HttpDriver:
         outcome: Outcome = Uncertain("TIMEOUT")
         with trio.move_on_after(self._settings.submit_s):
             outcome = await account.send(segment)
+        if (context := self._context) is not None:
+            shape = self._shape.send
+            context.traffic(True, _sent_line, shape.method, shape.path, segment.recipient[-4:])
+            context.traffic(False, _answer_line, outcome)
         if isinstance(outcome, Unsent) or account.is_refused:
             self._look_now.set()
         return outcome

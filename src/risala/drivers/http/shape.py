@@ -283,6 +283,8 @@ class Shape(ShapeTable):
     """The day on which they were read, such as `2026-11-30`."""
     url: str = ""
     """The address of the API; empty: each account has its own."""
+    notes: tuple[str, ...] = ()
+    """What an operator enters there, and in the settings: sentences in Markdown."""
     needs: tuple[str, ...] = ()
     """Settings that an account must have, beside `preset`."""
     auth: AuthShape = AuthShape()

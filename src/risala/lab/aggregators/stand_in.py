@@ -78,6 +78,8 @@ class StandIn:
     """So many messages are taken, and their connection is dropped instead of an answer."""
     pages: dict[str, list[Any]] = field(default_factory=dict)
     """Lists that can be asked for, by their path: each is given once, the last for ever."""
+    look_status: int = 200
+    """The status with which it shows its account."""
     mute: bool = False
     """True: it takes requests, and answers nothing."""
     again_s: float = 0.01
@@ -180,7 +182,7 @@ class StandIn:
         if pages := self.pages.get(request.path):
             return PlannedAnswer(200, _json(pages.pop(0) if len(pages) > 1 else pages[0]))
         if request.path in api.looks:
-            return PlannedAnswer(200, _json(api.looks[request.path]))
+            return PlannedAnswer(self.look_status, _json(api.looks[request.path]))
         if api.lookup and (match := re.fullmatch(api.lookup, request.path)):
             in_body = looked_up(source_of(api.lookup_id), request.content) if api.lookup_id else ""
             return self._looked_up(in_body or match[1])
