@@ -484,6 +484,8 @@ NOT_HERE = {
     "serve",
     "simulate smsc",
     "simulate modem",
+    "simulate phone",
+    "phone pair",
     "modem probe",
     "modem doctor",
     "openapi",

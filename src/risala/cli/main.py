@@ -51,6 +51,7 @@ _PLACES: Final = {
     "upgrade": _UPKEEP + "upgrade:upgrade",
     "doctor": _UPKEEP + "doctor:doctor",
     "modem": _UPKEEP + "modem:modem",
+    "phone": _UPKEEP + "phone:phone",
     "simulate": "risala.cli.lab.simulate:simulate",
     "openapi": _UPKEEP + "openapi:openapi",
     "completion": _UPKEEP + "completion:completion",

@@ -81,6 +81,10 @@ class CarrierRequest:
     """Reads the body, at most :data:`UNPROVED_BYTES_MAX` before the proof and
     :data:`BODY_BYTES_MAX` after it. May be called again. Raises :class:`RequestRefusedError`: too
     large, or too slow."""
+    own_url: str = ""
+    """The address of this carrier at this service, which the driver's paths follow:
+    ``https://sms.example/carriers/NAME``. It has no secret. A driver tells it to a carrier that has
+    to be told where to call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ BUILT_IN: Final = frozenset(
             "org",
             "payer",
             "payment",
+            "phone",
             "plugins",
             "price",
             "restore",

@@ -66,6 +66,7 @@ BUILTINS: Final = (
     "risala.drivers.smpp.plugin",
     "risala.drivers.modem.plugin",
     "risala.drivers.http.plugin",
+    "risala.drivers.phone.plugin",
     "risala.drivers.loopback",
     "risala.drivers.testmode",
     "risala.drivers.mail.plugin",

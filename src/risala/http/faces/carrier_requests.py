@@ -85,7 +85,9 @@ class CarrierRequests:
         address = self._addresses.text_of(client, forwarded)
         now_ms = self._clock.now_ms()
         arrival = ArrivedCall(
-            request=partial(_request_of, request, method, query, address, now_ms),
+            request=partial(
+                _request_of, request, method, query, address, now_ms, self._calls.url_of(callee)
+            ),
             method=method,
             path=rest,
             address=address,
@@ -114,6 +116,7 @@ def _request_of(
     query: str,
     address: str | None,
     now_ms: int,
+    own_url: str,
     path: str,
     place: CallPlace,
     prove: Callable[[], None],
@@ -141,6 +144,7 @@ def _request_of(
         is_proved=lambda: place.is_proved,
         prove=prove,
         read=_BodyReader(request, place).read,
+        own_url=own_url,
     )
 
 

@@ -147,6 +147,7 @@ class CallAnswerer:
     Args:
         workers: what runs each carrier now.
         addresses: the secrets in addresses, by carrier.
+        public_url: where the service is called; empty: drivers are not told.
     """
 
     def __init__(
@@ -154,7 +155,9 @@ class CallAnswerer:
         workers: Callable[[], Iterable[CalledWorker]],
         addresses: Mapping[str, StoredAddress],
         clock: Clock,
+        public_url: str = "",
     ) -> None:
+        self._public_url = public_url
         self._workers = workers
         self._clock = clock
         self._addresses = dict(addresses)
@@ -179,6 +182,10 @@ class CallAnswerer:
     def of_carrier(self, name: str) -> Callee | None:
         """The carrier of this name, if it is called; None: it is not, or is not there."""
         return next((each for each in self._all() if each.name == name), None)
+
+    def url_of(self, callee: Callee) -> str:
+        """A carrier's address, without the secret that it may have."""
+        return f"{self._public_url}/carriers/{callee.path}"
 
     def _all(self) -> Iterator[Callee]:
         for worker in self._workers():
@@ -290,7 +297,8 @@ class CarrierCalls(CallAnswerer):
 
     def __init__(self, services: Services) -> None:
         stored = services.repositories.part(AddressRepository)
-        super().__init__(services.delivery.workers, stored.addresses(), services.recorder.clock)
+        workers, clock = services.delivery.workers, services.recorder.clock
+        super().__init__(workers, stored.addresses(), clock, services.public_url)
 
 
 def _fault_of(answer: CarrierAnswer | CarrierStream) -> str | None:

@@ -25,8 +25,8 @@ OPERATIONS: Final = Operations()
 
 @OPERATIONS(ROTATE, roles=OPERATORS, changes=CarrierAddress, fresh=True)
 async def _rotate(call: Call[OfCarrier]) -> CarrierAddress:
-    name, services = call.arguments.carrier, call.services
-    callee = call.part(CarrierCalls).of_carrier(name)
+    name, calls = call.arguments.carrier, call.part(CarrierCalls)
+    callee = calls.of_carrier(name)
     if callee is None:
         raise NotFound(f"There is no running carrier {name!r} that is called.")
     if not callee.has_secret:
@@ -35,7 +35,5 @@ async def _rotate(call: Call[OfCarrier]) -> CarrierAddress:
     by = call.audit(subject=name, always=True)
     stored = call.stored(AddressRepository)
     kept = await stored.replace(by, name, sha256(secret.encode()).digest(), call.now_ms, FORMER_MS)
-    call.part(CarrierCalls).learn(kept)
-    return CarrierAddress(
-        name, f"{services.public_url}/carriers/{callee.path}/{secret}", kept.former_until
-    )
+    calls.learn(kept)
+    return CarrierAddress(name, f"{calls.url_of(callee)}/{secret}", kept.former_until)

@@ -1,0 +1,164 @@
+"""The messages that a phone is to send: made ready, fetched, reported.
+
+The id of a message at the phone is ours, one for each attempt. A phone that knows an id never sends
+it again: asked again, it reports its state again. So a message stays in the list that the phone
+fetches until its fate is known, and an answer that was lost resolves itself.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Final
+
+import trio
+
+from risala.dataclass import dataclass
+from risala.drivers.phone.states import Meaning
+from risala.plugins.contract import Outcome, Segment
+from risala.sms.message import submit_reference
+
+PROOF_CHARACTERS: Final = 12
+"""48 bits: a phone can't guess an id that was never given to it."""
+LATE_MAX: Final = 2000
+"""The most messages that are remembered whose submit is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneId:
+    """Which submit an id stands for."""
+
+    message_id: str
+    number: int
+    attempt: int
+
+    @property
+    def reference(self) -> int:
+        """See :attr:`Segment.submit_reference`."""
+        return submit_reference(self.message_id, self.number, self.attempt)
+
+
+class PhoneIds:
+    """Makes the ids that a phone gets, and knows its own again, also after a restart.
+
+    Args:
+        private_token: the secret that proves an id.
+        carrier: another carrier's ids are none of ours, even with the same token.
+    """
+
+    def __init__(self, private_token: str, carrier: str) -> None:
+        self._key = f"{carrier}\0{private_token}".encode()
+
+    def of(self, segment: Segment) -> str:
+        """The id of a submit."""
+        name = f"{segment.message_id}.{segment.number}.{segment.attempt}"
+        return f"{name}.{self._proof(name)}"
+
+    def read(self, text: str) -> PhoneId | None:
+        """Which submit an id stands for; None: it is none of ours."""
+        name, _, proof = text.rpartition(".")
+        if not proof.isascii() or not hmac.compare_digest(proof, self._proof(name)):
+            return None
+        message_id, number, attempt = name.rsplit(".", 2)
+        return PhoneId(message_id, int(number), int(attempt))
+
+    def _proof(self, name: str) -> str:
+        return hmac.new(self._key, name.encode(), sha256).hexdigest()[:PROOF_CHARACTERS]
+
+
+class PhoneMessage:
+    """One message that the phone is to send.
+
+    Args:
+        parts: how many segments it is counted as.
+        put_at_ms: when it was made ready, UTC epoch milliseconds.
+    """
+
+    def __init__(self, phone_id: str, segment: Segment, parts: int, put_at_ms: int) -> None:
+        self.id = phone_id
+        self.segment = segment
+        self.parts = parts
+        self.put_at_ms = put_at_ms
+        self.is_leaving = False
+        """A request of the phone is about to take it."""
+        self.fetched_by: str | None = None
+        """The phone that fetched it; None: none has yet."""
+        self.is_unwanted = False
+        """Its submit was cancelled after the phone had fetched it: it is to be called back."""
+        self.is_open = True
+        """Its submit waits for the outcome."""
+        self.meaning: Meaning | None = None
+        """What the phone reported last."""
+        self.changed = trio.Event()
+        """Set, and made again, whenever anything of it changes."""
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What its submit came to; None: that is not decided."""
+        return None if self.meaning is None else self.meaning.outcome
+
+    def is_news(self, meaning: Meaning) -> bool:
+        """Whether a report says more than those before: some come late, or again."""
+        if self.meaning is None:
+            return True
+        if self.meaning.outcome is None:
+            return meaning != self.meaning
+        return not self.meaning.is_final and meaning.receipt is not None
+
+    def learn(self, meaning: Meaning) -> None:
+        """Take over a report."""
+        self.meaning = meaning
+        self.notify()
+
+    def notify(self) -> None:
+        """Wake what waits for a change of it."""
+        changed, self.changed = self.changed, trio.Event()
+        changed.set()
+
+
+class PhoneMessages:
+    """All messages of one carrier's phone, by id."""
+
+    def __init__(self) -> None:
+        self._messages: dict[str, PhoneMessage] = {}
+
+    def __iter__(self) -> Iterator[PhoneMessage]:
+        return iter(tuple(self._messages.values()))
+
+    def get(self, phone_id: str) -> PhoneMessage | None:
+        """The message with this id; None: it is not known, or no longer."""
+        return self._messages.get(phone_id)
+
+    def put(self, message: PhoneMessage) -> None:
+        """Take a message on; the oldest ones that nobody waits for are forgotten."""
+        self._messages[message.id] = message
+        if len(self._messages) > LATE_MAX:
+            late = [each.id for each in self._messages.values() if not each.is_open]
+            for phone_id in late[: len(self._messages) - LATE_MAX]:
+                del self._messages[phone_id]
+
+    def drop(self, phone_id: str) -> None:
+        """Forget a message."""
+        self._messages.pop(phone_id, None)
+
+    @property
+    def waiting(self) -> int:
+        """How many messages have no fate yet."""
+        return sum(each.is_open for each in self._messages.values())
+
+    def to_list(self, phone_id: str, now_ms: int) -> list[PhoneMessage]:
+        """What a phone is told when it fetches, urgent and old ones first: what is ready, what it
+        fetched and has not reported, and what it is to give back.
+
+        A message that another phone fetched is never listed: this one would send it again.
+        """
+        listed = [
+            each
+            for each in self._messages.values()
+            if each.outcome is None
+            and (each.is_open or each.is_unwanted)
+            and each.fetched_by in (None, phone_id)
+            and each.segment.expires_at_ms > now_ms
+        ]
+        return sorted(listed, key=lambda each: (not each.segment.urgent, each.put_at_ms))

@@ -1,0 +1,117 @@
+"""A phone, its driver and what the driver told, all in one loop and on the mock clock."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+import trio
+from pydantic import SecretStr
+
+from phone_calls import API_URL, DirectNetwork
+from risala.drivers.phone.driver import PhoneDriver
+from risala.drivers.phone.settings import PhoneSettings
+from risala.lab.phone.config import PhoneConfig
+from risala.lab.phone.events import TextSent
+from risala.lab.phone.simulator import PhoneSimulator
+from risala.plugins.contract import HealthState
+from risala.plugins.testing.conformance import segment
+from risala.plugins.testing.context import RecordingContext
+
+WHOLE_S = 2 * 86_400
+"""On the mock clock: more than any of these tests tells of."""
+TOKEN = "private0token0of0the0phone"
+
+
+@dataclass
+class Line:
+    """A running driver, and a phone that may call it."""
+
+    driver: PhoneDriver
+    network: DirectNetwork
+    phone: PhoneSimulator
+    context: RecordingContext
+    nursery: trio.Nursery
+
+    @property
+    def sent(self) -> list[str]:
+        """The texts that left the phone."""
+        return [each.text for each in self.phone.events if isinstance(each, TextSent)]
+
+    @property
+    def attention(self) -> str:
+        return str(self.context.healths[-1].details.get("attention", ""))
+
+    async def up(self) -> None:
+        await self.context.wait_health(HealthState.UP)
+        await self.phone.wait_ready()
+        await trio.sleep(1)  # on the mock clock: until all that begins with a connection is done
+
+    async def submit(self, text="Hello", **changes):
+        return await self.driver.submit(segment(text, **changes))
+
+    def begin(self, text="Hello", **changes) -> Submitting:
+        submitting = Submitting(segment(text, **changes))
+        self.nursery.start_soon(submitting.run, self.driver)
+        return submitting
+
+    async def another_phone(self, **changes) -> PhoneSimulator:
+        """Another phone that has the private token."""
+        other = new_phone(self.network, **changes)
+        self.nursery.start_soon(other.run)
+        return other
+
+
+class Submitting:
+    """A submit in a task of its own."""
+
+    def __init__(self, each) -> None:
+        self.segment = each
+        self.outcome = None
+        self.scope = trio.CancelScope()
+        self.is_over = trio.Event()
+
+    async def run(self, driver) -> None:
+        with self.scope:
+            self.outcome = await driver.submit(self.segment)
+        self.is_over.set()
+
+    async def end(self):
+        await self.is_over.wait()
+        return self.outcome
+
+
+def new_phone(network, **changes) -> PhoneSimulator:
+    values = {"sent_after_s": 1.0, "delivered_after_s": 2.0, **changes}
+    return PhoneSimulator(PhoneConfig(API_URL, TOKEN, **values), network=network)
+
+
+@pytest.fixture
+def new_line():
+    @asynccontextmanager
+    async def line(*, notes=None, phone=None, config=None, **settings):
+        made = PhoneSettings(token=SecretStr(TOKEN), **settings)
+        driver = PhoneDriver("phone", made)
+        network = DirectNetwork(driver)
+        context = RecordingContext("phone")
+        context.notes.update(notes or {})
+        with trio.fail_after(WHOLE_S):
+            async with trio.open_nursery() as nursery:
+                await nursery.start(driver.run, context)
+                if phone is None:
+                    phone = new_phone(network, **(config or {}))
+                else:
+                    phone.network = type(phone.network)(network)
+                nursery.start_soon(phone.run)
+                yield Line(driver, network, phone, context, nursery)
+                nursery.cancel_scope.cancel()
+
+    return line
+
+
+@pytest.fixture
+async def line(new_line):
+    async with new_line() as made:
+        await made.up()
+        yield made
