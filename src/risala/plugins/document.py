@@ -211,7 +211,7 @@ _DRIVER: Final = ContractPage(
             "not register a webhook twice. The factory's `account_key` says which carriers are of "
             "one account; its `shared` builds, once for an account, what each driver is given.\n\n"
             "The service runs it from before the first of these drivers until after the last one. "
-            "A driver that fails, or is built anew by other settings, leaves it and the others as "
+            "A driver that fails, or is built again by other settings, leaves it and the others as "
             "they are. If the shared part fails, it is started again after a growing wait, and no "
             "driver is ended: each reports what its link is like meanwhile. Two keys never share: "
             "where the settings of a carrier change its key, it gets another shared part.",

@@ -6,7 +6,7 @@ builds what they share (``DriverFactory.shared``). It is built once for an accou
 each driver of that account. The service runs it: from before the first of these drivers runs until
 after the last one has ended.
 
-**What harms whom.** A driver that fails or is built anew by other settings leaves what is shared,
+**What harms whom.** A driver that fails or is built again by other settings leaves what is shared,
 and the other drivers, as they are. If the shared part fails, the service starts it again, and no
 driver is ended: they report what their link is like meanwhile.
 

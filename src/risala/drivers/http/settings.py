@@ -32,7 +32,9 @@ token of OAuth."""
 class HttpSettings(BaseModel):
     """One account at one HTTP API."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     preset: str = ""
     """The aggregator's name, from `risala carriers presets`. Empty: the tables below say all."""
