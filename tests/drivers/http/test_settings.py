@@ -78,6 +78,8 @@ def test_any_field_can_be_overridden_and_the_rest_stays() -> None:
         ({"answer": {"words": {"1": "yes BARRED"}}}, "`yes` has no cause"),
         ({"answer": {"statuses": {"40": "slow"}}}, "a status is written as `404` or `4xx`"),
         ({"answer": {"own_id": True}}, "`send` must hold `{id}`"),
+        ({"send": {"once": "key"}}, "`send.once` and `send.once_s` belong together"),
+        ({"send": {"once": "key", "once_s": 20}}, "`send.once_s` must be more than 45"),
         ({"receipt": {"words": {"x": "GONE"}}}, "a state is one of `ENROUTE`"),
         ({"receipt": {"id": ""}}, "`receipt` needs `id` and `word`"),
         ({"inbound": {"path": "/receipt"}}, "`receipt.path` and `inbound.path` are the same"),

@@ -29,8 +29,6 @@ from risala.plugins.contract import (
     Unsent,
 )
 
-AGAIN_MAX: Final = 2
-"""How often a request is made again that the API takes once."""
 REFUSED: Final = (401, 403)
 """Statuses by which an API refuses our credentials."""
 
@@ -73,7 +71,7 @@ class HttpAccount:
         values = {**self._values, **message_values(shape.send, segment, now_s)}
         call = send_call(shape.send, self._caller.base, values)
         try:
-            answer = await self._asked_once(call, values)
+            answer = await self._asked(call, values)
         except AuthFailed as failed:
             self.is_refused = failed.refused
             return Unsent(failed.kind, failed.text)
@@ -81,17 +79,6 @@ class HttpAccount:
             return outcome_of_failure(failed)
         self.is_refused = answer.status in REFUSED
         return outcome_of(shape.answer, answer, values["id"], self._hide, now_s)
-
-    async def _asked_once(self, call: HttpCall, values: dict[str, str]) -> HttpAnswer:
-        """The answer to a message. If its connection was lost, and the API knows a request again
-        and takes it once, the same request is made again."""
-        for _ in range(AGAIN_MAX if self._shape.send.once else 0):
-            try:
-                return await self._asked(call, values)
-            except CallFailed as failed:
-                if not failed.left or failed.kind in ("TOO_LONG", "ReadTimeout", "WriteTimeout"):
-                    raise
-        return await self._asked(call, values)
 
     async def _asked(
         self, call: HttpCall, values: dict[str, str], bytes_max: int | None = None

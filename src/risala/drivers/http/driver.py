@@ -53,6 +53,8 @@ def capabilities_of(carrier: str, settings: HttpSettings) -> Capabilities:
         account=_account_of(settings),
         takes_whole=True,
         secret_address=shape.proof.kind == "address",
+        remembers_ids_s=float(shape.send.once_s),
+        same_id_is_safe=bool(shape.send.once),
     )
 
 

@@ -30,6 +30,8 @@ class PresetSettings(Protocol):
     def values(self) -> dict[str, str]: ...
     @property
     def secret_address(self) -> SecretStr: ...
+    @property
+    def submit_s(self) -> float: ...
 
 
 class ShapeError(ValueError):
@@ -134,6 +136,10 @@ def _faults(shape: Shape, settings: PresetSettings) -> Iterator[str]:
         yield "`answer.id` is missing; say where the carrier's id is, or set `answer.own_id`"
     if (shape.answer.own_id or shape.send.once) and "id" not in _send_holes(shape):
         yield "`send` must hold `{id}`, by which the carrier knows the message again"
+    if bool(shape.send.once) != bool(shape.send.once_s):
+        yield "`send.once` and `send.once_s` belong together: a key, and how long it is known"
+    elif shape.send.once and shape.send.once_s <= settings.submit_s:
+        yield f"`send.once_s` must be more than {settings.submit_s:g}: as long as a submit takes"
     yield from _holes(shape, settings)
     yield from _auth_faults(shape)
     yield from _heard_faults(shape, settings)

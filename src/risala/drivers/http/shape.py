@@ -129,8 +129,10 @@ class SendShape(ShapeTable):
     """The longest validity that the API takes, in seconds."""
     once: str = ""
     """The member or header, with `{id}` in it, by which the aggregator knows a request again and
-    takes it once, as it documents. A request whose connection was lost is then made again at once.
-    Empty: there is none, and it is uncertain."""
+    takes it once, as it documents. An attempt whose answer is lost is then made again, as the same.
+    Empty: there is none, and the attempt is uncertain."""
+    once_s: Annotated[int, Field(ge=0, le=31_536_000)] = 0
+    """How long the aggregator knows it again, in seconds; more than a submit takes."""
 
 
 class AnswerShape(ShapeTable):
