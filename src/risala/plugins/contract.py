@@ -204,6 +204,17 @@ class Capabilities:
 
     At least :data:`SETTLE_S_MIN`; 0 only if the carrier promises that a query sees every submit
     that was made before it, even one without an answer."""
+    fetches: bool = False
+    """True: the carrier *fetches*. The driver's submit only makes the segment ready, and the
+    carrier asks for it later, as a phone does that asks for its messages.
+
+    Before the driver hands a segment out, it calls :meth:`DriverContext.fetched`. Until then nobody
+    has the segment, no attempt is on disk, and it may be withdrawn at any moment (canceled,
+    expired, the link down, the carrier paused or drained, the service stopped): then its submit is
+    cancelled, and :meth:`DriverContext.fetched` refuses it. Until then, ``Unsent`` and
+    ``Throttled`` leave no trace. A segment that waits to be fetched uses a place of ``window_max``,
+    and the time of ``submit_s`` begins again when it is fetched. Needs ``takes_whole``;
+    :meth:`Posting.post` is not called."""
 
 
 class DriverContext(Protocol):
@@ -286,6 +297,23 @@ class DriverContext(Protocol):
 
         One whose sealing key was lost is missing: the driver has to get it again. The link's trace
         names its key.
+        """
+
+    async def fetched(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+        """Record that these segments are about to leave; only for a driver that
+        :attr:`~Capabilities.fetches`.
+
+        Returns once that is on disk. From then on the carrier may have them: a crash leaves them
+        uncertain, and each submit has to return its outcome. The same segment may be named again
+        while its submit is open, as when an answer was lost on its way to the phone.
+
+        Args:
+            segments: those of open submits that the carrier asks for now.
+
+        Returns:
+            The segments that may be handed out, in the same order. The others were withdrawn, or
+            could not be written: never hand them out. A submit that is still open may be named
+            again at the next request.
         """
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:

@@ -138,6 +138,7 @@ _OF_CAPABILITIES: Final[tuple[tuple[str, _Fits, str], ...]] = (
             "takes_whole",
             "secret_address",
             "same_id_is_safe",
+            "fetches",
         )
     ),
     (
@@ -159,6 +160,7 @@ _OF_CAPABILITIES: Final[tuple[tuple[str, _Fits, str], ...]] = (
     ("account", _is_text, "a text"),
 )
 _NEEDS: Final[tuple[tuple[str, str, Callable[[Capabilities], bool]], ...]] = (
+    ("fetches", "takes_whole", lambda can: can.takes_whole),
     ("same_id_is_safe", "remembers_ids_s", lambda can: can.remembers_ids_s > 0),
     (
         "remembers_ids_s",

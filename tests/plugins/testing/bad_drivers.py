@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import trio
 import trio.testing
-from sound_driver import PASSWORD, KnowsIds, Posted, Sound, SoundSuite
+from sound_driver import PASSWORD, Fetched, KnowsIds, Posted, Sound, SoundSuite
 
 from risala.plugins.contract import (
     Accepted,
@@ -65,6 +65,14 @@ class TestPosted(SoundSuite):
 
 
 IDS: dict[str, object] = {"same_id_is_safe": True, "remembers_ids_s": 3600.0}
+
+
+FETCHES: dict[str, object] = {"fetches": True, "takes_whole": True, "submit_s": 3.0}
+
+
+class TestFetched(SoundSuite):
+    driver = Fetched
+    claims: ClassVar = FETCHES
 
 
 class TestKnowsIds(SoundSuite):
@@ -468,6 +476,30 @@ class RaisesOverUnknownIds(Sound):
         if told is None:
             raise LookupError(carrier_id)
         return told
+
+
+@bad("test_nothing_leaves_before_it_is_fetched", "context.fetched did not return it", **FETCHES)
+class HandsOutAll(Fetched):
+    async def hand_out(self, segments):
+        await super().hand_out(segments)
+        for fetched in [*self.ready.values()]:
+            fetched.set()
+
+
+@bad("test_a_withdrawn_segment_never_leaves", "its submit was cancelled", **FETCHES)
+class KeepsTheWithdrawn(Fetched):
+    async def submit(self, segment):
+        try:
+            return await super().submit(segment)
+        except trio.Cancelled:
+            if self.is_up:
+                self.carrier.got.append(self.as_sent(segment))
+            raise
+
+
+@bad("test_is_a_driver", "capabilities.fetches is True, and needs takes_whole", fetches=True)
+class FetchesParts(Sound):
+    pass
 
 
 @bad("test_ids_are_remembered", "Say how long the carrier remembers ids")

@@ -191,6 +191,39 @@ class KnowsIds(Sound):
         return await super().query(carrier_id, sender=sender) or NotTaken("404")
 
 
+class Fetched(Sound):
+    """Its carrier asks for its messages, and reports each at once unless it is mute."""
+
+    def __init__(self, carrier):
+        super().__init__(carrier)
+        self.ready = {}
+
+    async def bring_texts(self):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(super().bring_texts)
+            while True:
+                await trio.sleep(0.1)
+                if self.ready:
+                    await self.hand_out(tuple(self.ready))
+
+    async def hand_out(self, segments):
+        for segment in await self.context.fetched(segments):
+            if segment in self.ready:
+                self.ready[segment].set()
+
+    async def submit(self, segment):
+        await trio.lowlevel.checkpoint()
+        if not self.is_up:
+            return Unsent("NO_LINK")
+        fetched = self.ready[segment] = trio.Event()
+        try:
+            with trio.move_on_after(1.5):
+                await fetched.wait()
+        finally:
+            del self.ready[segment]
+        return await super().submit(segment) if fetched.is_set() else Unsent("NOT_FETCHED")
+
+
 class SoundSuite(DriverConformance):
     """By the mock clock: what never happens takes no time."""
 

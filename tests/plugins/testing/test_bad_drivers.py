@@ -50,6 +50,7 @@ SOUND = [
     ("bad_drivers", "TestParts"),
     ("bad_drivers", "TestSharing"),
     ("bad_drivers", "TestKnowsIds"),
+    ("bad_drivers", "TestFetched"),
     ("bad_others", "TestSoundMailer"),
     ("bad_others", "TestSoundSink"),
     ("bad_others", "TestSoundCard"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import trio
 
@@ -79,6 +79,9 @@ class _CheckContext:
 
     def recall_secret(self, prefix: str = "") -> dict[str, str]:
         return {}
+
+    async def fetched(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+        return ()
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Nothing is ever submitted."""

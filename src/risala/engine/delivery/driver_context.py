@@ -184,6 +184,9 @@ class WorkerContext:
     def _owner(self) -> SecretOwner:
         return SecretOwner(self.carrier, self._lane.carrier.driver)
 
+    async def fetched(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+        return await self._lane.offers.fetch(segments)
+
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Use an answer that came after its submit was given up as uncertain."""
         if checked(self.carrier, outcome) is None:

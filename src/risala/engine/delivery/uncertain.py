@@ -24,8 +24,6 @@ from risala.plugins.contract import NotTaken, Receipt
 
 BATCH: Final = 64
 """Messages that are looked at together."""
-OPEN_MS: Final = 30_000
-"""How soon it is asked again about a segment whose submit has not ended."""
 
 
 def policy_of(carrier: CarrierSection | None, kind: str) -> OnUncertain:
@@ -75,15 +73,12 @@ class UncertainSegments:
                 await self._ask(lane, part, part.carrier_id)
 
     async def _ask(self, lane: CarrierWorker, part: UncertainPart, carrier_id: str) -> None:
-        was_open = lane.is_open(part.message_id)
         answer = await ask(lane, carrier_id, part.sender)
         if isinstance(answer, Receipt):  # the carrier knows it: so it was accepted
             await record(lane, answer)
         elif isinstance(answer, NotTaken) and lane.manners.remembers_s:
-            now_ms, settled_at = self._clock.now_ms(), lane.manners.settled_at(part.since)
-            if was_open:  # the carrier may get it at any moment
-                await self._postpone(part, settled_at if settled_at > now_ms else now_ms + OPEN_MS)
-            elif now_ms < settled_at:
+            settled_at = lane.manners.settled_at(part.since)
+            if self._clock.now_ms() < settled_at:
                 await self._postpone(part, settled_at)
             else:
                 await self._repeat(lane, part, is_not_taken=True)

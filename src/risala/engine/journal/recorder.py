@@ -45,6 +45,8 @@ from risala.sms.cause import Cause
 T = TypeVar("T")
 _TOLD: Final = (Status.FAILED, Status.UNDELIVERED)
 """Statuses that somebody may have to check; the others are logged at debug level."""
+_UNSENT: Final = (Status.FAILED, Status.CANCELED)
+"""Statuses of a message that must not leave any more."""
 _WORDS: Final = {status: status.value for status in Status} | {Status.PENDING: "requeued"}
 """Events that are counted and logged for a message's status after its acceptance."""
 log = structlog.get_logger(__name__)
@@ -63,6 +65,8 @@ class Listeners:
     """Something must be done at this time."""
     entered: Callable[[Entered], None]
     """A balance has changed: a message was refunded."""
+    ended: Callable[[str], None]
+    """A message that had not left was canceled, or has failed: its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +268,8 @@ class Recorder:
                     self.listeners.entered(change.entered)
                 if change.due_at is not None:
                     self.listeners.pending(change)
+                elif status in _UNSENT:
+                    self.listeners.ended(change.message_id)
             except Exception:
                 log.exception("recorder.bug")
 

@@ -69,10 +69,15 @@ def build_sending(
     rows_max = core.settings.engine.buffer_rows_max
     notes = Notes(rows, rows_max, router.is_route, items.broken_row)
     next_look = Alarm(clock)
+
+    def ended(message_id: str) -> None:
+        for lane in fleet.lanes.values():
+            lane.offers.message_ended(message_id)
+
     recorder = Recorder(
         core.journal,
         clock,
-        Listeners(notes.pending, next_look.expect, partial(tell_entered, owners.billing)),
+        Listeners(notes.pending, next_look.expect, partial(tell_entered, owners.billing), ended),
         ReceiptGroups(member_of(each, drivers.get(each.name)) for each in carriers),
         core.answers,
     )

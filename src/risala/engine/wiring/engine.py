@@ -104,6 +104,7 @@ class Engine:
         if busy:
             log.info("engine.draining", carriers=[lane.name for lane in busy])
         for lane in busy:
+            lane.offers.withdraw_all()
             await lane.wait_idle()
         await minutes.flush(self.gateway.services.recorder)
 

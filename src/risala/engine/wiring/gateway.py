@@ -146,7 +146,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
     """The gateway without carriers: for a command while no service runs."""
     async with open_core(settings, seams or system_seams()) as core:
         owners = await start_owners(core)
-        listeners = Listeners(unheard, unheard, partial(tell_entered, owners.billing))
+        listeners = Listeners(unheard, unheard, partial(tell_entered, owners.billing), unheard)
         clock = core.seams.clock
         recorder = Recorder(core.journal, clock, listeners, ReceiptGroups(), core.answers)
         ends, router = Alarm(clock), Router(settings.carriers)

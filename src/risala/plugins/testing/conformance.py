@@ -47,6 +47,7 @@ from risala.plugins.testing.called import CarrierCallback, DriverAddress
 from risala.plugins.testing.drivers.base import CarrierGot, segment
 from risala.plugins.testing.drivers.calls import DriverCallChecks
 from risala.plugins.testing.drivers.claims import DriverClaimChecks
+from risala.plugins.testing.drivers.fetching import DriverFetchChecks
 from risala.plugins.testing.drivers.life import DriverLifeChecks
 from risala.plugins.testing.drivers.manners import DriverMannerChecks
 from risala.plugins.testing.drivers.repeats import DriverRepeatChecks
@@ -59,6 +60,7 @@ class DriverConformance(
     DriverCallChecks,
     DriverMannerChecks,
     DriverRepeatChecks,
+    DriverFetchChecks,
     DriverClaimChecks,
     DriverSubmitChecks,
     DriverLifeChecks,

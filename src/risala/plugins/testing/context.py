@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import trio
 
@@ -37,6 +37,10 @@ class RecordingContext:
         self.traces: list[str] = []
         self.wire: list[tuple[bool, str]] = []
         """Lines of traffic; True: sent."""
+        self.fetches: list[Segment] = []
+        """Segments that the carrier fetched."""
+        self.fetch_refusals = 0
+        """How many of the next calls of :meth:`fetched` find all segments withdrawn."""
         self.notes: dict[str, str] = {}
         """What the driver remembers; hand it to the next context to play a restart."""
         self.secrets: dict[str, str] = {}
@@ -112,6 +116,14 @@ class RecordingContext:
     def _write(self, notes: Mapping[str, str | None]) -> None:
         _put(self.notes, notes)
         self._change()
+
+    async def fetched(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+        await self._store()
+        left = () if self.fetch_refusals else tuple(segments)
+        self.fetch_refusals = max(0, self.fetch_refusals - 1)
+        self.fetches += left
+        self._change()
+        return left
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         await trio.lowlevel.checkpoint()

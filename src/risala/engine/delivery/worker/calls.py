@@ -7,7 +7,7 @@ message may get stuck: each call has a deadline here, and each result is checked
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol, cast
@@ -18,6 +18,7 @@ import trio
 from risala.engine.actors.alarm import Bell
 from risala.engine.delivery.worker.discreet import discreet
 from risala.engine.delivery.worker.parts import Job
+from risala.engine.model.records.attempts import Lease
 from risala.engine.rules.repeats import Manners
 from risala.plugins.contract import SETTLE_S_MIN, SUBMIT_S_MAX, Capabilities, Driver, Posting
 from risala.plugins.fits import fault_of
@@ -65,6 +66,18 @@ class SubmitCall:
     """The result, once it is known."""
     makes_room: bool = False
     """The message is accepted whole: another may leave before this is on the disk."""
+    offer: Lease | None = None
+    """What is written down when the carrier fetches it: until then nobody has it, and nothing of it
+    is on disk. None: that is done."""
+    writing: trio.Event | None = None
+    """Set once the offer is written down; None: nobody waits for that."""
+    is_dropped: bool = False
+    """It was withdrawn: what its driver returns is of no account."""
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether its driver may hand it out."""
+        return self.offer is None and not (self.is_dropped or self.answered)
 
 
 class CallsOwner(Protocol):
@@ -94,7 +107,8 @@ class Calls:
         """:func:`trio.current_time` without the clock's lookup at each submit."""
         self._carrier = carrier
         self._driver = driver
-        self._poster = driver if isinstance(driver, Posting) else None
+        self.fetches = fetches(driver.capabilities)
+        self._poster = driver if isinstance(driver, Posting) and not self.fetches else None
         self._takes_parts = not driver.capabilities.takes_whole
         self._owner = owner
         self._open: dict[SubmitCall, None] = {}
@@ -121,14 +135,33 @@ class Calls:
         """How long ago it was submitted."""
         return self._now_s() - call.deadline_s + self.limit_s
 
-    def submit(self, job: Job, nursery: trio.Nursery) -> None:
+    def __iter__(self) -> Iterator[SubmitCall]:
+        return iter([*self._open])
+
+    def renew(self, call: SubmitCall) -> None:
+        """Its time begins again."""
+        if call in self._open:
+            del self._open[call]
+            call.deadline_s = self._now_s() + self.limit_s
+            self._open[call] = None
+
+    def drop(self, call: SubmitCall) -> None:
+        """It is withdrawn: end it, and use no answer."""
+        call.is_dropped = True
+        self._open.pop(call, None)
+        self._late.pop(call, None)
+        if call.scope is not None:
+            call.scope.cancel()
+
+    def submit(self, job: Job, nursery: trio.Nursery, offer: Lease | None = None) -> None:
         """Let the driver submit the job's next segment, whatever the driver does.
 
         Args:
             nursery: holds the call if the driver has no post method.
+            offer: see :class:`SubmitCall`.
         """
         segment = job.segment(job.remaining[0])
-        call = SubmitCall(job, segment, self._now_s() + self.limit_s)
+        call = SubmitCall(job, segment, self._now_s() + self.limit_s, offer=offer)
         self._open[call] = None
         if len(self._open) == 1:
             self._begun.ring()
@@ -200,6 +233,9 @@ class Calls:
         while True:
             now_s = trio.current_time()
             for call in self._overdue(now_s):
+                if call.writing is not None:  # the carrier fetches it at this moment
+                    self.renew(call)
+                    continue
                 call.given_up = True
                 del self._open[call]
                 self._late[call] = None
@@ -238,6 +274,11 @@ def limit_of(capabilities: Capabilities) -> float:
     if isinstance(told_s, int | float) and 0 < told_s <= SUBMIT_S_MAX:
         return told_s + SPARE_S
     return SUBMIT_S_MAX + SPARE_S
+
+
+def fetches(capabilities: Capabilities) -> bool:
+    """Whether segments are only offered to such a driver, until its carrier fetches them."""
+    return capabilities.fetches and capabilities.takes_whole
 
 
 def manners_of(capabilities: Capabilities) -> Manners:

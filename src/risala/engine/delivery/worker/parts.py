@@ -71,6 +71,11 @@ class Job:
     repeat: Repeat | None = None
     """Set while its next part is one that this attempt has submitted before, without an answer."""
 
+    def segment_of(self, attempt: int, number: int) -> Segment:
+        """One part of the message, in an attempt of that number."""
+        self.attempt = attempt
+        return self.segment(number)
+
     def segment(self, number: int) -> Segment:
         """One part of the message, in the form that a driver gets."""
         row, texts = self.row, self.parts.texts

@@ -30,6 +30,7 @@ from risala.engine.delivery.worker.consequences import (
     let_wait,
 )
 from risala.engine.delivery.worker.link import CarrierLink
+from risala.engine.delivery.worker.offers import Offers
 from risala.engine.delivery.worker.parts import Counts, Job, WorkerHooks, tell_unwritten
 from risala.engine.delivery.worker.traffic import WorkerTraffic
 from risala.engine.journal.recorder import Recorder
@@ -49,7 +50,7 @@ from risala.plugins.contract import (
     Segment,
 )
 from risala.sms.cause import Cause
-from risala.sms.outcome import Accepted, Outcome, Uncertain
+from risala.sms.outcome import Accepted, Outcome, Uncertain, Unsent
 from risala.sms.values import quickly
 
 log = structlog.get_logger(__name__)
@@ -100,6 +101,8 @@ class CarrierWorker:
     _rests: bool = False
     awaited: Awaited = field(init=False)
     """The accepted segments whose receipts should come."""
+    offers: Offers = field(init=False)
+    """What its carrier has not fetched yet; nothing, unless it fetches."""
     _calls: Calls = field(init=False)
     _consequences: Consequences = field(init=False)
     _learning: Learning = field(init=False)
@@ -114,6 +117,7 @@ class CarrierWorker:
         self.traffic = WorkerTraffic(self.recorder.clock)
         self.awaited = Awaited(is_asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
+        self.offers = Offers(self._calls, self.scribe, self)
         self.manners = manners_of(can)
         self._consequences = Consequences(self.carrier, retry, self.hooks, self.manners)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
@@ -221,6 +225,7 @@ class CarrierWorker:
     def resting(self) -> Iterator[None]:
         """Within this context nothing is submitted: its link is about to be dropped."""
         self._rests = True
+        self.offers.withdraw_all()
         try:
             yield
         finally:
@@ -242,13 +247,10 @@ class CarrierWorker:
             self._idle.unpark_all()
 
     def may_repeat(self, message_id: str) -> bool:
-        """Whether a submit of this message has ended, so that the next may be handed over."""
+        """Whether each submit of this message has ended, so that the next may be handed over: until
+        then its carrier may get the one before at any moment."""
         is_usable = self.standing.is_up and self.standing.gate in (Gate.OPEN, Gate.DRAINING)
         return is_usable and not self._calls.is_open(message_id)
-
-    def is_open(self, message_id: str) -> bool:
-        """Whether the driver may still be busy with a submit of this message."""
-        return self._calls.is_open(message_id)
 
     def start(self, job: Job, now_s: float) -> None:
         """Submit the job's next part. Call only while :meth:`ready`.
@@ -269,6 +271,10 @@ class CarrierWorker:
                 return
         opens, own = job.attempt == 0, self.standing.own_number
         lease = _lease(job.row.id, job.remaining[0], self.name, opens, own, job.row, job.repeat)
+        if self._calls.fetches:
+            job.attempt = job.attempt or job.row.attempts + 1
+            self._calls.submit(job, self._nursery, lease)
+            return
         self.scribe.start(lease, partial(self._begun, job))
 
     async def _let_wait(self, job: Job, declined: Declined) -> None:
@@ -315,22 +321,44 @@ class CarrierWorker:
 
     def heard(self, call: SubmitCall, outcome: Outcome | None) -> None:
         """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
+        if call.is_dropped:
+            return
         if outcome is None:
             if not call.given_up:
                 fault = "Its driver failed while submitting a message. See the log for the cause."
                 self._distrust(fault)
-            outcome = Uncertain("", cause=Cause.DRIVER_FAULT)
+            unknown = Uncertain if call.offer is None else Unsent
+            outcome = unknown("", cause=Cause.DRIVER_FAULT)
         else:
             self.standing.fault = None
             self.counts.latency.add(self._calls.took_s(call))
-        if call.given_up:
+        if call.offer is not None:
+            self.offers.answered(call, outcome)
+        elif call.given_up:
             self._settle_late(call, outcome)
         else:
-            self._settle(call, outcome)
+            self.settle(call, outcome)
+
+    def fetched_one(self, call: SubmitCall) -> None:
+        """See :class:`~risala.engine.delivery.worker.offers.OffersOwner`."""
+        self.fence()
+        self.counts.submitted += 1
+        self._calls.renew(call)
+
+    def take_back(self, call: SubmitCall, outcome: Outcome | None) -> None:
+        """See :class:`~risala.engine.delivery.worker.offers.OffersOwner`."""
+        if outcome is None:
+            self.breaker.withdrew()
+            self.throttle.give_back()
+        else:
+            self._learning.learn(outcome)
+        self._finished(call.job, goes_on=False)
+        if call.job.repeat is None:  # else it is uncertain, and handed over again
+            self.hooks.put_back(call.job.row)
 
     def cut_off(self, call: SubmitCall) -> None:
         """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
-        if not call.given_up:
+        if not (call.given_up or call.is_dropped):
             self._finished(call.job, goes_on=False)
 
     def _finished(self, job: Job, *, goes_on: bool) -> None:
@@ -345,7 +373,7 @@ class CarrierWorker:
         self._tell_idle()
         self.hooks.changed()
 
-    def _settle(self, call: SubmitCall, outcome: Outcome) -> None:
+    def settle(self, call: SubmitCall, outcome: Outcome) -> None:
         """Write down the result, and continue once it is on disk.
 
         A message that the carrier has accepted whole frees room in the window at once: the commit
@@ -431,8 +459,11 @@ class CarrierWorker:
             limit_s=limit_s,
         )
         self._distrust(f"Its driver has not answered a submit within {limit_s:g} s.")
+        if call.offer is not None:
+            self.offers.withdraw(call)
+            return
         text = "The driver did not report what happened to the message."
-        self._settle(call, Uncertain("", text, cause=Cause.DRIVER_FAULT))
+        self.settle(call, Uncertain("", text, cause=Cause.DRIVER_FAULT))
 
     def _settle_late(self, call: SubmitCall, outcome: Outcome) -> None:
         """Use an answer that came after its deadline; first the uncertain outcome is written."""
@@ -462,6 +493,7 @@ class CarrierWorker:
             log.info("carrier.health", carrier=self.name, state=health.state, text=health.text)
         if not self.standing.is_up:
             self._calls.lose_link()
+            self.offers.withdraw_all()
             self._give_back_solo()
             self._give_back_begun(Cause.LINK_DOWN)
         self.hooks.changed()
@@ -471,6 +503,7 @@ class CarrierWorker:
         self.standing.obey(gate)
         if gate is not Gate.OPEN:
             self._give_back_solo()
+            self.offers.withdraw_all(but_repeats=gate is Gate.DRAINING)
         if gate is Gate.PAUSED:
             self._give_back_begun(None)
         self.hooks.changed()

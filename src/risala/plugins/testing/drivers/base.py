@@ -104,7 +104,7 @@ class DriverSuite(ConformanceSuite):
 
         Parts of a long message have ``number``, ``total`` and ``reference``. If the driver has no
         carrier, name ``segments`` in :attr:`unseen`; if its carrier does not learn the numbers of
-        parts, name ``parts``.
+        parts, name ``parts``. A carrier that fetches asks for its messages by itself, at once.
         """
         raise NotImplementedError
 
