@@ -42,7 +42,7 @@ async def serve_page(
     nursery: trio.Nursery,
     trials: Trials,
     standing: Answers,
-    given: Answers,
+    beforehand: Answers,
     port: int,
 ) -> FirstRunEnd:
     """Serve the page until its reader is done. A service that it starts runs until ``nursery`` is
@@ -50,7 +50,7 @@ async def serve_page(
 
     Args:
         standing: the answers that the settings have already.
-        given: answers that came with the command; they go before.
+        beforehand: answers that came with the command; they go before.
 
     Raises:
         CommandRefused: the port cannot be used, or nobody finished in time.
@@ -62,7 +62,7 @@ async def serve_page(
         raise CommandRefused(str(error)) from None
     over = trio.Event()
     progress = FirstRunProgress(standing, trials, partial(_finish, finish, nursery))
-    progress.answers |= given
+    progress.answers |= beforehand
     http = HttpSection(graceful_stop_s=_LEAVE_S)
     async with trio.open_nursery() as inner:
         app = FirstRunApp(progress, http, over)

@@ -38,6 +38,9 @@ LATE_MAX: Final = 20
 call."""
 
 
+UNENDED_MAX: Final = 1000
+"""Messages of a carrier whose submits have not ended that are noted; until it has a new link, none
+is submitted again beyond them."""
 _NO_PARTS: Final = Refused(
     Scope.CARRIER,
     "",
@@ -125,11 +128,16 @@ class Calls:
 
     def is_open(self, message_id: str) -> bool:
         """Whether a submit of a message may still be under way."""
-        if message_id in self.unended:
+        if message_id in self.unended or len(self.unended) >= UNENDED_MAX:
             return True
         return any(
             call.job.row.id == message_id for calls in (self._open, self._late) for call in calls
         )
+
+    def note_unended(self, message_id: str) -> None:
+        """Note a submit that has not ended; with too many of them, every one counts as open."""
+        if len(self.unended) < UNENDED_MAX:
+            self.unended.add(message_id)
 
     def took_s(self, call: SubmitCall) -> float:
         """How long ago it was submitted."""
@@ -243,7 +251,7 @@ class Calls:
             for call in [one for one in self._late if one.deadline_s + LATE_S <= now_s]:
                 if call.scope is None:
                     del self._late[call]
-                    self.unended.add(call.job.row.id)
+                    self.note_unended(call.job.row.id)
                 else:
                     call.scope.cancel()
             await self._begun.wait(self._next_s(now_s))

@@ -471,7 +471,7 @@ class CarrierWorker:
         if isinstance(outcome, Uncertain) and not can_be_resolved:
             return  # no news; else that the submit has ended is news
         self.counts.late += 1
-        self._calls.unended.add(call.job.row.id)
+        self._calls.note_unended(call.job.row.id)
 
         def done(failed: Failed | None) -> None:
             self._calls.unended.discard(call.job.row.id)

@@ -31,8 +31,12 @@ async def of_carrier(request: PageRequest, carrier: str) -> dict[str, Any]:
     return {"has_address": True, "stored_address": calls.stored(carrier)}
 
 
+def _carrier(request: PageRequest) -> str:
+    return str(request.arguments["carrier"])
+
+
 async def _values(request: PageRequest) -> dict[str, Any]:
-    carrier = request.arguments["carrier"]
+    carrier = _carrier(request)
     values = await of_carrier(request, carrier)
     if not values:
         raise NotFound("There is no such page.")
@@ -41,7 +45,7 @@ async def _values(request: PageRequest) -> dict[str, Any]:
 
 async def rotate(request: PageRequest) -> TrioResponse:
     """Make an address, and show it this once."""
-    made = await request.ask(ROTATE, carrier=request.arguments["carrier"])
+    made = await request.ask(ROTATE, carrier=_carrier(request))
     return await request.page("carriers/new_address.html", shallow(made), is_secret=True)
 
 

@@ -50,8 +50,13 @@ _ONE: Final = f"{PAGE}/<carrier>"
 _TEMPLATE: Final = "carriers/one.html"
 
 
+def _named(request: PageRequest) -> str:
+    """The carrier that the page is about."""
+    return str(request.arguments["carrier"])
+
+
 async def _values(request: PageRequest, answer: CommandAnswer | None = None) -> dict[str, Any]:
-    name = request.arguments["carrier"]
+    name = _named(request)
     lane = await request.ask(state.SHOW, carrier=name)
     words = request.words
     return {
@@ -109,7 +114,7 @@ async def live(request: PageRequest) -> TrioResponse:
     async def filled() -> FilledPart:
         return await _filled(request, await request.ask(state.SHOW, carrier=name))
 
-    name, pieces = request.arguments["carrier"], Pieces()
+    name, pieces = _named(request), Pieces()
     beat_s = (await filled()).beat_s  # before the stream: or 404
     if beat_s is None:
         raise NotFound("There is no such page.")
@@ -123,7 +128,7 @@ async def live(request: PageRequest) -> TrioResponse:
 
 async def override(request: PageRequest) -> TrioResponse:
     """Set another pace or weight than the settings have."""
-    form, name = request.form, request.arguments["carrier"]
+    form, name = request.form, _named(request)
     typed = {
         field: form.text(field).replace(",", ".")
         for field in ("rate_per_s", "weight")
@@ -148,7 +153,7 @@ def _numbers(typed: Mapping[str, str]) -> dict[str, object]:
 
 
 async def end_override(request: PageRequest) -> TrioResponse:
-    name = request.arguments["carrier"]
+    name = _named(request)
     try:
         await request.ask(state.END_OVERRIDE, carrier=name)
     except Refusal as error:
@@ -163,7 +168,7 @@ async def ask(request: PageRequest) -> TrioResponse:
     try:
         answer = await request.ask(
             state.ASK,
-            carrier=request.arguments["carrier"],
+            carrier=_named(request),
             command=form.text("command"),
             arguments=arguments,
         )
