@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from risala.drivers.phone.driver import PhoneDriver
+from risala.drivers.phone.fetched import FetchedMessages
 from risala.lab.phone.events import (
     MessageFetched,
     NetworkLost,
@@ -253,3 +254,41 @@ async def test_what_waits_at_the_end_is_unsent_and_what_is_out_uncertain(new_lin
         outcome = await out.end()
         assert isinstance(outcome, Uncertain)
         assert outcome.cause is Cause.SERVICE_STOPPED
+
+
+async def test_the_same_attempt_after_a_restart_is_sent_once(new_line, autojump_clock):
+    async with new_line(config={"sent_after_s": 30.0}) as line:
+        await line.up()
+        submitting = line.begin()
+        await line.phone.wait(MessageFetched)
+        notes, phone = dict(line.context.notes), line.phone
+    async with new_line(notes=notes, phone=phone) as again:
+        await again.up()
+        assert isinstance(await again.driver.submit(submitting.segment), Accepted)
+        await trio.sleep(300)
+        assert again.sent == ["Hello"]
+        assert again.context.healths[-1].details["today"] == 1
+
+
+async def test_another_phone_never_gets_an_attempt_again(new_line, autojump_clock):
+    async with new_line(config={"sent_after_s": 30.0}) as line:
+        await line.up()
+        submitting = line.begin()
+        await line.phone.wait(MessageFetched)
+        notes, phone = dict(line.context.notes), line.phone
+    phone.wipe()
+    async with new_line(notes=notes, phone=phone) as again:
+        await again.context.wait_until(lambda _: "Another phone" in again.attention)
+        await again.driver.command("replace", [])
+        await again.context.wait_health(HealthState.UP)
+        outcome = await again.driver.submit(submitting.segment)
+        assert isinstance(outcome, Uncertain)
+        await trio.sleep(300)
+        assert again.sent == []
+
+
+def test_what_was_fetched_is_forgotten_after_a_day():
+    fetched = FetchedMessages({"fetched/a": "1000 one", "fetched/b": "2000 two"})
+    assert (fetched.phone_of("a"), fetched.phone_of("c")) == ("one", None)
+    assert fetched.give([], "two", 86_401_001) == {"fetched/a": None}
+    assert (fetched.phone_of("a"), fetched.phone_of("b")) == (None, "two")

@@ -33,6 +33,9 @@ from risala.plugins.contract import (
 
 WINDOW_MAX: Final = 8
 """Messages that a phone has at once: it sends one after the other, in a few seconds each."""
+REMEMBERS_IDS_S: Final = 86_400.0
+"""The app keeps messages for a day at least, whatever is set in it, and for seven by our
+settings."""
 SPARE_S: Final = 10.0
 """Seconds that a submit may take beyond its two waits."""
 
@@ -70,6 +73,8 @@ class PhoneDriver:
             window_max=WINDOW_MAX,
             submit_s=min(settings.fetch_s + settings.sent_s + SPARE_S, SUBMIT_S_MAX),
             takes_whole=True,
+            remembers_ids_s=REMEMBERS_IDS_S,
+            same_id_is_safe=True,
         )
         self._now_ms = now_ms
         self._grace_s = grace_s

@@ -10,6 +10,7 @@ import trio
 
 from risala.drivers.phone.devices import PhoneBook, RegisteredPhone
 from risala.drivers.phone.events import CANCELLED, ENQUEUED, PhoneEvents
+from risala.drivers.phone.fetched import PREFIX, FetchedMessages
 from risala.drivers.phone.health import PhoneFacts, health_of
 from risala.drivers.phone.listing import LIST_MAX, listed, probe
 from risala.drivers.phone.messages import LATE_MAX, PhoneId, PhoneIds, PhoneMessage, PhoneMessages
@@ -75,6 +76,7 @@ class PhoneLink:
         self.waiting_events = PhoneEvents(self.changed)
         """Streams of a phone that waits for the operator's yes."""
         self.messages = PhoneMessages()
+        self.fetched = FetchedMessages(context.recall(PREFIX))
         self.quota = PhoneQuota(settings, context.recall(_QUOTA).get(_QUOTA, ""))
         self.strangers = 0
         self.clock_off_s = 0.0
@@ -196,10 +198,16 @@ class PhoneLink:
         if message is not None and message.outcome is not None:
             return message.outcome  # it was reported after an earlier submit of it had ended
         if message is None:
-            if (declined := self.declines(parts)) is not None:
-                return Unsent("", declined.text, Cause.QUOTA_USED)
+            former = self.fetched.phone_of(phone_id)
+            if former not in (None, self.phone_id):
+                text = "A phone that is no longer this carrier's had fetched it."
+                return Uncertain("", text, phone_id)
             message = PhoneMessage(phone_id, segment, parts, self.now_ms())
-            self.quota.count(parts, message.put_at_ms)
+            message.fetched_by = former
+            if former is None:
+                if (declined := self.declines(parts)) is not None:
+                    return Unsent("", declined.text, Cause.QUOTA_USED)
+                self.quota.count(parts, message.put_at_ms)
             self.messages.put(message)
         message.is_open, message.is_unwanted = True, False
         self.events.tell(ENQUEUED)
@@ -272,7 +280,8 @@ class PhoneLink:
         for message in fresh:
             message.is_leaving = True
         try:
-            await self.context.remember({_QUOTA: self.quota.note})
+            notes = self.fetched.give(fresh, phone_id, self.now_ms())
+            await self.context.remember({**notes, _QUOTA: self.quota.note})
             for message in fresh:
                 if message.is_open:
                     message.fetched_by = phone_id

@@ -1,0 +1,87 @@
+"""``risala phone pair``: what it says to type, and why no phone came."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from risala.cli.commands.upkeep.phone import LANGUAGES, STEPS, fault_of
+from risala.cli.main import cli
+from risala.lab.phone.actions import HELP, PhoneActionError, perform
+from risala.lab.phone.config import PhoneConfig
+from risala.lab.phone.simulator import PhoneSimulator
+
+SETTINGS = """
+[http]
+public_url = "https://sms.example"
+[storage]
+data_dir = "data"
+[[carriers]]
+name = "my-phone"
+driver = "phone"
+[carriers.phone]
+token_env = "MY_PHONE_TOKEN"
+"""
+TOKEN = "private0token0of0the0phone"
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    (tmp_path / "risala.toml").write_text(SETTINGS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MY_PHONE_TOKEN", TOKEN)
+    return lambda *given: CliRunner().invoke(cli, ["phone", "pair", *given])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_steps_have_address_and_token_once(language):
+    text = "\n".join(STEPS[language])
+    assert (text.count("{url}"), text.count("{token}")) == (1, 1)
+    assert len(STEPS[language]) == len(STEPS["en"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_steps_are_printed_with_what_to_type(pair, language):
+    printed = pair("my-phone", "--lang", language).output
+    assert "https://sms.example/carriers/my-phone/mobile/v1" in printed
+    assert TOKEN in printed
+
+
+def test_a_carrier_that_is_no_phone_is_told(pair):
+    done = pair("another")
+    assert done.exit_code == 1
+    assert "another is not a carrier with a phone; those are: my-phone." in done.output
+
+
+def test_a_token_that_is_not_there_is_told(pair, monkeypatch):
+    monkeypatch.delenv("MY_PHONE_TOKEN")
+    done = pair("my-phone")
+    assert done.exit_code == 1
+    assert "MY_PHONE_TOKEN" in done.output
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("https://sms.example/carriers/p/mobile/v1", ""),
+        ("http://sms.example/carriers/p/mobile/v1", "The app only calls https"),
+        ("http://127.0.0.1:8000/carriers/p/mobile/v1", "The phone cannot reach 127.0.0.1"),
+    ],
+)
+def test_what_is_wrong_with_an_address(url, words):
+    assert fault_of(url).startswith(words)
+    assert bool(fault_of(url)) is bool(words)
+
+
+def test_each_word_of_the_simulator_is_done():
+    phone = PhoneSimulator(PhoneConfig("https://sms.example/mobile/v1", TOKEN))
+    values = {"FROM": "+22244556677", "TEXT": "Hello", "SECONDS": "3", "N": "3"}
+    for usage in HELP:
+        word, *forms = usage.split()
+        line = [word, *(values.get(each, each.split("|")[-1]) for each in forms)]
+        if word not in ("drop", "deaf"):
+            perform(phone, " ".join(line))
+    for line in ("drop 3", "jump", "sms x", "late soon", "mute perhaps"):
+        with pytest.raises(PhoneActionError):
+            perform(phone, line)
+    assert json.dumps([str(each) for each in phone.events])
