@@ -172,6 +172,7 @@ async def test_it_may_be_unfetched_for_long_and_then_it_has_its_time(open_house,
         driver.report(segment)
         await ends(house, message, "sent")
         assert len(driver.submitted) == 1
+        assert Kind.UNCERTAIN not in lines(house, message)
 
 
 # -- nobody has it -----------------------------------------------------------------------------
@@ -310,7 +311,8 @@ async def test_it_goes_by_another_carrier_when_this_one_may_not(open_house, quic
             driver.set_health(HealthState.DOWN)
         else:
             await house.gateway.perform(f"carriers.{how}", {"carrier": "fake"})
-        await ends(house, message, "sent")
+        with trio.fail_after(5):  # at once, and not when its time is over
+            await house.wait_status(message, "sent")
         assert [each.message_id for each in other.submitted] == [message]
         assert await driver.fetch(segment) == ()
         assert Kind.UNCERTAIN not in lines(house, message)

@@ -26,7 +26,7 @@ from tests.simulation.plan import Plan
 
 from programs.memory_standby import MemoryLease, MemoryPieces, MemoryTables
 from risala.config.outward import StandbySection
-from risala.engine.features.standby import service
+from risala.engine.features.standby import named_stores
 from risala.engine.features.standby.lease import LeaseMemory, held, remember
 from risala.engine.features.standby.named_stores import pieces_of
 from risala.engine.features.standby.stored import awaited_log
@@ -351,7 +351,7 @@ def paired(world: World) -> Iterator[None]:
         return pair.log
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(service, "pieces_of", pieces))
+        stack.enter_context(patch.object(named_stores, "pieces_of", pieces))
         stack.enter_context(patch.object(awaited_log, "AwaitedLog", log))
         yield
 
