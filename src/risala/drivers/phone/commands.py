@@ -13,10 +13,14 @@ from risala.plugins.contract import CommandRefusedError, DriverCommand, NotStore
 
 PAIR: Final = DriverCommand("pair", "Wait up to 45 seconds for a phone that registers.")
 REPLACE: Final = DriverCommand(
-    "replace", "Let the phone that registered last take the present phone's place."
+    "replace",
+    "Let the phone that registered last take the present phone's place.",
+    needs_fresh_sign_in=True,
 )
 FORGET: Final = DriverCommand(
-    "forget", "Forget the phone: it can no longer call, and the next one that registers is new."
+    "forget",
+    "Forget the phone: it can no longer call, and the next one that registers is new.",
+    needs_fresh_sign_in=True,
 )
 COMMANDS: Final = (PAIR, REPLACE, FORGET)
 PAIR_S: Final = 45.0

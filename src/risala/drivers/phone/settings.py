@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
@@ -40,9 +41,9 @@ class PhoneSettings(BaseModel):
     @classmethod
     def _is_long(cls, token: SecretStr) -> SecretStr:
         text = token.get_secret_value()
-        if len(text) < TOKEN_CHARACTERS_MIN or not text.isascii() or not text.isalnum():
+        if not re.fullmatch(rf"[A-Za-z0-9_-]{{{TOKEN_CHARACTERS_MIN},200}}", text):
             raise ValueError(
-                f"must have at least {TOKEN_CHARACTERS_MIN} letters and digits, as "
+                f"must have at least {TOKEN_CHARACTERS_MIN} letters and digits (- and _ too), as "
                 "`openssl rand -hex 16` prints them"
             )
         return token
