@@ -296,7 +296,9 @@ async def test_without_news_a_refused_repeat_ends_by_the_policys_time(open_house
         assert driver.is_one_attempt(2)
 
 
-@pytest.mark.parametrize("late", [Refused(Scope.FINAL, "NO"), Throttled("X"), Unsent("X")])
+@pytest.mark.parametrize(
+    "late", [Refused(Scope.FINAL, "NO"), Throttled("X"), Unsent("X"), Uncertain("?")]
+)
 async def test_a_late_no_for_the_first_submit_says_nothing_of_the_second(open_house, quick, late):
     driver = KnowsIds(fates=[LOST])
     async with open_house(drivers={"fake": driver}) as house:
@@ -308,6 +310,7 @@ async def test_a_late_no_for_the_first_submit_says_nothing_of_the_second(open_ho
         assert house.status(message) == "processing"
         driver.let_go()
         await ends(house, message, "sent")
+        assert lines(house, message).count(Kind.UNCERTAIN) == 1
         assert await costs_one(house)
 
 
