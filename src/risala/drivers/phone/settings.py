@@ -14,7 +14,9 @@ TOKEN_CHARACTERS_MIN: Final = 16
 class PhoneSettings(BaseModel):
     """One Android phone with the SMSGate app, and which of its SIMs sends."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     token: SecretStr
     """What the app calls *Private token*: a phone that has it may register. At least 16 letters and

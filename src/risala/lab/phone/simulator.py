@@ -52,6 +52,14 @@ def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _unheard(_event: PhoneHappening) -> None:
+    """Nobody watches the phone."""
+
+
+def _any_event(_event: object) -> bool:
+    return True
+
+
 class PhoneSimulator:
     """A phone that runs until it is cancelled.
 
@@ -66,7 +74,7 @@ class PhoneSimulator:
         config: PhoneConfig,
         *,
         network: PhoneNetwork | None = None,
-        on_event: Callable[[PhoneHappening], None] = lambda _: None,
+        on_event: Callable[[PhoneHappening], None] = _unheard,
         now_ms: Callable[[], int] = _wall_ms,
     ) -> None:
         self._true_ms = now_ms
@@ -439,7 +447,7 @@ class PhoneSimulator:
         self._kick()
 
     async def wait(
-        self, kind: type[Happened], matches: Callable[[Happened], bool] = lambda _: True
+        self, kind: type[Happened], matches: Callable[[Happened], bool] = _any_event
     ) -> Happened:
         """The first event of a kind, which may have been already."""
         while True:
