@@ -7,6 +7,8 @@ import pytest
 from risala.http.first_run.answers import Answers, Wrong
 from risala.http.first_run.questions import FirstRunStep
 
+AGGREGATORS = (("twilio", "Twilio: user, password"), ("other", "Other: token"))
+
 
 class ScriptedTrials:
     """Trials whose outcomes are given beforehand."""
@@ -17,8 +19,8 @@ class ScriptedTrials:
         self.tried: list[str] = []
         self.found: Sequence[tuple[str, str]] = ()
 
-    async def modems(self) -> Sequence[tuple[str, str]]:
-        return self.found
+    async def choices(self, question: str) -> Sequence[tuple[str, str]]:
+        return self.found if question == "modem_port" else AGGREGATORS
 
     async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
         self.tried.append(step.name)

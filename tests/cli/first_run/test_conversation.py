@@ -82,7 +82,7 @@ def test_another_country_has_another_currency_and_proposes_no_price(trials):
         "",
         "much",
         "15",
-        "3",
+        "trial",
         "",
         "",
         "",
@@ -101,7 +101,7 @@ def test_another_country_has_another_currency_and_proposes_no_price(trials):
 def test_a_country_is_asked_without_a_proposal_where_the_machine_names_none(trials, monkeypatch):
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("LANG", "C")
-    answers, told = talk(trials, "", "KE", "1", "", "3", *LAST[:-1], "0712 123456")
+    answers, told = talk(trials, "", "KE", "1", "", "trial", *LAST[:-1], "0712 123456")
     assert told.count("Country: ") == 3, "the step's title, and the question twice"
     assert told.count("Choose a country.") == 1
     assert (answers["country"], answers["phone"]) == ("KE", "+254712123456")
@@ -115,7 +115,7 @@ def test_a_wrong_answer_is_asked_again_with_what_is_wrong(trials):
         "XX is no country that Risala knows.",
         "A currency has three letters",
         "MRU has 2 decimals. Write an amount such as 0.50.",
-        "Choose one of these: smpp, modem, trial.",
+        "Choose one of these: android, http, modem, smpp, trial.",
         "This is not an e-mail address.",
         "This is no mobile number of your country. Write it like 36 12 34 56.",
     ):
@@ -128,7 +128,7 @@ def test_back_returns_across_steps(trials):
         *("", "", "EUR", "back", "back", "back", "SN", "", ""),
         *("back", "back", "back", "", "", "XAF"),
         "15",
-        "3",
+        "trial",
         *LAST[:3],
         "back",
         "-",
@@ -155,6 +155,16 @@ def test_a_modem_that_was_found_is_offered(trials):
     assert (answers["carrier"], answers["modem_port"]) == ("modem", "/dev/serial/by-id/a")
     assert "1  huawei E1752 (/dev/serial/by-id/a)" in told
     assert "modem_pin" not in {key for key, value in answers.items() if value}
+
+
+def test_an_aggregator_is_chosen_from_those_that_are_known(trials):
+    account = ("http", "", "1", "", "AC1", "s3cret", "", "", "")
+    answers, told = talk(trials, *MONEY, *account, *LAST)
+    assert "1  Twilio: user, password (twilio)" in told
+    assert (answers["carrier_name"], answers["http_preset"]) == ("aggregator", "twilio")
+    assert (answers["http_user"], answers["http_password"]) == ("AC1", "s3cret")
+    assert not answers["http_url"]
+    assert trials.tried == ["http", "address"]
 
 
 def test_what_stands_is_offered_and_can_be_emptied(trials):
@@ -197,7 +207,7 @@ def test_words_that_leave_an_answer_out(name, word):
 
 
 def test_who_sends_for_himself_is_asked_no_price(trials):
-    ways = ("FR", "1", "", "3", "", "none", "me@a.fr", "", "06 12 34 56 78")
+    ways = ("FR", "1", "", "trial", "", "none", "me@a.fr", "", "06 12 34 56 78")
     answers, told = talk(trials, *ways[:4], "", "", *ways[5:])
     assert (answers["payer"], answers["parts_per_day"]) == ("self", "200")
     assert "price" not in answers

@@ -15,7 +15,7 @@ import trio
 from click.testing import CliRunner
 
 from patience import HANG_S
-from processes import environment
+from processes import Process, environment
 from risala.cli.first_run import service
 from risala.cli.first_run.finishing import Finish
 from risala.cli.first_run.settings import SettingsFile
@@ -24,6 +24,8 @@ from risala.cli.main import cli
 from risala.cli.reach.refused import CommandRefused
 from risala.http.first_run.answers import Wrong
 from risala.http.first_run.questions import STEPS
+from risala.lab.aggregators.stand_in import StandIn
+from risala.lab.aggregators.table import AGGREGATORS, PASSWORD, USER
 from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 
 STEP = {each.name: each for each in STEPS}
@@ -135,6 +137,26 @@ async def test_a_bind_is_tried_and_nothing_is_sent():
             with pytest.raises(Wrong, match="password is wrong"):
                 await trials.attempt(STEP["smpp"], {**account, "smpp_password": "other"}, {})
         nursery.cancel_scope.cancel()
+
+
+async def test_an_account_at_an_aggregator_is_tried_and_nothing_is_sent():
+    aggregator, trials = StandIn(AGGREGATORS["twilio"]), MachineTrials()
+    account = {"http_preset": "twilio", "http_user": USER, "http_password": PASSWORD}
+    async with trio.open_nursery() as nursery:
+        await nursery.start(aggregator.run)
+        account["http_url"] = aggregator.url
+        with trio.fail_after(HANG_S):
+            await trials.attempt(STEP["http"], account, {})
+            with pytest.raises(Wrong, match="refuses our credentials"):
+                await trials.attempt(STEP["http"], {**account, "http_password": "other"}, {})
+            with pytest.raises(Wrong, match="the preset needs `user`"):
+                await trials.attempt(STEP["http"], {**account, "http_user": ""}, {})
+        nursery.cancel_scope.cancel()
+    assert aggregator.taken == []
+
+
+async def test_the_aggregators_that_are_known_are_offered_with_what_they_need():
+    assert ("twilio", "Twilio: user, password") in await MachineTrials().choices("http_preset")
 
 
 async def test_a_port_that_is_taken_is_told_and_not_where_the_service_itself_has_it():
@@ -286,7 +308,7 @@ def _set_up(folder, smsc: int) -> int:
     for question, text in (
         *(("Country [MR]", ""), ("Who pays for messages?", "2")),
         *(("Currency [MRU]", ""), ("Price of a part [0.50]", "")),
-        *(("Carrier [smpp]", "1"), ("Its name here", "mattel"), ("Host", "127.0.0.1")),
+        *(("Carrier [smpp]", "smpp"), ("Its name here", "mattel"), ("Host", "127.0.0.1")),
         *(("Port [2775]", str(smsc)), ("TLS [no]", ""), ("system_id", "esme")),
         *(("Password", "s3cret"), ("Parts a second", ""), ("Sender", "")),
         *(("Public address", ""), ("Port on this machine", "0"), ("Mail server", "")),
@@ -299,3 +321,51 @@ def _set_up(folder, smsc: int) -> int:
     assert "/operator/sign-in/link/" in told
     assert "s3cret" not in told
     return terminal.end()
+
+
+def test_from_nothing_to_an_sms_by_a_phone_that_pairs_itself(at):
+    (at / "a.toml").write_text(
+        'country = "MR"\npayer = "self"\ncarrier = "android"\ncarrier_name = "my-phone"\nport = 0\n'
+        'operator = "me@example.mr"\norganization = "Mine"\nphone = "+22236123456"\n'
+    )
+    risala = (sys.executable, "-m", "risala")
+    setting_up = Process([*risala, "init", "risala.toml", "--yes", "--file", "a.toml"], at)
+    try:
+        url, token = (
+            setting_up.wait_line(lambda line, mark=mark: mark in line).partition(mark)[2]
+            for mark in ("API URL: ", "Private Token: ")
+        )
+        assert url.endswith("/carriers/my-phone/mobile/v1")
+        phone = Process([*risala, "simulate", "phone", url, "--token", token], at, typed=True)
+        try:
+            setting_up.wait_line(lambda line: line == "✓ simulated/phone is there.")
+            setting_up.wait_line(lambda line: line == "✓ Your phone has the SMS.")
+            phone.wait_line(lambda line: "sent       SIM 1 → +22236123456" in line)
+            assert setting_up.wait_exit() == 0
+        finally:
+            phone.end()
+    finally:
+        setting_up.end()
+    settings = tomllib.loads((at / "risala.toml").read_text())
+    assert settings["carriers"][0]["phone"] == {"sim": "any", "token_env": "MY_PHONE_TOKEN"}
+    assert token in (at / "secrets").read_text()
+
+
+async def test_a_phone_that_does_not_come_is_told_why_and_how_to_go_on(at):
+    class Silent:
+        async def ask(self, _, **about):
+            asked.append(about)
+            strangers = len(asked) == 1
+            return Given(value=Given(answer={"phone": None, "strangers": int(strangers)}))
+
+    asked, told = [], []
+    file = SettingsFile.at(at / "risala.toml")
+    answers = {"country": "MR", "payer": "self", "parts_per_day": "200", "port": "8080"}
+    answers |= {"carrier": "android", "carrier_name": "p", "android_sim": "2"}
+    file.write(answers)
+    finish = Finish(SettingsFile.at(file.path), at, told.append)
+    assert await finish._pair(Silent(), answers) is False
+    sentences = [each.english for each in told]
+    assert sentences[-2].startswith("A phone called with another private token.")
+    assert sentences[-1] == "Go on later with this command: risala phone pair p"
+    assert asked == [{"carrier": "p", "command": "pair", "arguments": []}] * 6

@@ -122,6 +122,48 @@ def test_another_way_switches_the_first_one_off_and_on_again(path):
     assert len(carriers) == 2
 
 
+AGGREGATOR = {
+    **ANSWERS,
+    "carrier": "http",
+    "carrier_name": "big",
+    "http_preset": "twilio",
+    "http_user": "AC1",
+    "http_password": "t0ken",
+    "http_rate": "5",
+}
+
+
+def test_an_aggregator_that_signs_is_told_its_own_address(path):
+    file = write(path, AGGREGATOR)
+    assert tomllib.loads(file.text)["carriers"] == [
+        {
+            "name": "big",
+            "driver": "http",
+            "rate_per_s": 5,
+            "http": {
+                "preset": "twilio",
+                "user": "AC1",
+                "password_env": "BIG_PASSWORD",
+                "secret_address": "https://sms.example.mr/carriers/big",
+            },
+        }
+    ]
+    load_settings(path, environ={"BIG_PASSWORD": "t0ken"})
+    assert write(path, AGGREGATOR).text == file.text
+
+
+def test_without_a_public_address_no_aggregator_can_sign_calls_to_it(path):
+    with pytest.raises(CommandRefused, match="answer with one"):
+        write(path, {**AGGREGATOR, "public_url": ""})
+    assert not path.exists()
+    numbered = {"http_preset": "orange", "http_sender_number": "2240000"}
+    file = write(path, {**AGGREGATOR, "public_url": "", **numbered})
+    table = tomllib.loads(file.text)["carriers"][0]["http"]
+    assert table["values"] == {"sender_number": "2240000"}
+    assert "secret_address" not in table
+    assert SettingsFile.at(path).present_answers()["http_sender_number"] == "2240000"
+
+
 @pytest.mark.parametrize("trial", ["trial", "lo"])
 def test_back_to_a_trial_the_carrier_keeps_its_name(path, trial):
     path.write_text(f'[[carriers]]\nname = "{trial}"\ndriver = "loopback"\n' * (trial == "lo"))

@@ -33,7 +33,9 @@ class Machine:
         self.failures: list[str] = []
         self.finished: list[dict[str, str]] = []
 
-    async def modems(self):
+    async def choices(self, question):
+        if question == "http_preset":
+            return [("twilio", "Twilio: user, password")]
         return [("/dev/serial/by-id/a", "huawei <E1752>")]
 
     async def attempt(self, step, answers, standing) -> None:

@@ -10,7 +10,14 @@ from risala.cli.reach.session import run_async
 from risala.cli.show import output
 from risala.http.first_run.answers import YES, Answers, Wrong
 from risala.http.first_run.progress import Trials, offered, read_answer
-from risala.http.first_run.questions import STEPS, Choices, FirstRunStep, Question, steps_of
+from risala.http.first_run.questions import (
+    QUESTIONS,
+    STEPS,
+    Choices,
+    FirstRunStep,
+    Question,
+    steps_of,
+)
 
 _BACK: Final = "back"
 _CLEAR: Final = "-"
@@ -33,16 +40,15 @@ class Conversation:
         self._trials = trials
         self._standing = dict(standing)
         self._tries = tries
-        self._modems: Choices = ()
         self.answers = dict(standing)
 
     def ask(self) -> None:
         """Ask until everything is answered; :attr:`answers` has all of it then."""
         click.echo(_HEAD)
         _hint("Looking for modems …")
-        self._modems = run_async(self._trials.modems)
-        if self._modems:
-            self.answers["modem_found"] = self._modems[0][0]
+        modems = self._choices(QUESTIONS["modem_port"])
+        if modems:
+            self.answers["modem_found"] = modems[0][0]
         at, goes = 0, 1
         while at < len(STEPS):
             if STEPS[at].when(self.answers):
@@ -96,7 +102,7 @@ class Conversation:
 
     def _ask_one(self, question: Question) -> bool:
         """Ask until the answer can be used; False: back to the question before."""
-        choices = self._modems if question.name == "modem_port" else question.choices
+        choices = self._choices(question) if question.looked_up else question.choices
         if question.hint:
             _hint(question.hint)
         for number, (key, label) in enumerate(choices, 1):
@@ -113,6 +119,9 @@ class Conversation:
                 _complain(wrong)
             else:
                 return True
+
+    def _choices(self, question: Question) -> Choices:
+        return run_async(lambda: self._trials.choices(question.name))
 
     def _unseen(self, question: Question) -> str:
         there = f" [{_HIDDEN}]" if self.answers.get(question.name) else ""

@@ -19,14 +19,22 @@ from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import keys, messages, payer
-from risala.engine.model.records.carriers import rereading
+from risala.engine.model.records.carriers import rereading, state
 from risala.engine.model.records.ledger import TOP_UP
 from risala.engine.model.records.payer import CUSTOMERS, SELF
 from risala.engine.model.records.people import members, organizations, users
 from risala.engine.model.records.upkeep import sealed
 from risala.http.first_run.answers import Answers, plan_in
+from risala.http.first_run.pairing import (
+    API_PATH,
+    PAIR,
+    PAIRING_STEPS,
+    PairingAnswer,
+    fault_of,
+    why_none_came,
+)
 from risala.http.first_run.progress import FirstRunEnd, Report, Stage, StageKind
-from risala.http.first_run.questions import TRIAL
+from risala.http.first_run.questions import ANDROID, TRIAL
 from risala.http.web.languages import N_
 from risala.sms.currencies import counting_in
 
@@ -36,6 +44,8 @@ _KEY_NAME: Final = "First key"
 _RECEIPT_S: Final = 90.0
 """Seconds for the message to arrive: a modem registers within one minute."""
 _LOOK_S: Final = 0.3
+_PAIRINGS: Final = 6
+"""How often a phone is waited for, 45 seconds each."""
 _TEXT: Final = "Risala works: this SMS came by {carrier}."
 _CONFLICT: Final = 409
 _STARTING: Final = N_("The service starts.")
@@ -142,9 +152,10 @@ class Finish:
                 members.ADD, organization_id=organization_id, email=operator, role="owner"
             )
         sent = None
-        if answers.get("phone"):
+        is_ready = answers.get("carrier") != ANDROID or await self._pair(session, answers)
+        if is_ready and answers.get("phone"):
             sent = await self._message(session, answers, organization_id)
-        else:
+        elif is_ready:
             self._tell(StageKind.ODD, N_("No number was given, so no SMS is sent."))
         if (await session.ask(sealed.SHOW)).value.exported_at is None:
             self._tell(StageKind.ODD, _EXPORT_KEY)
@@ -163,6 +174,35 @@ class Finish:
             curl="" if key is None else _curl(base, key, answers),
             start="" if self.child is None else f"risala serve --config {settings}",
         )
+
+    async def _pair(self, session: GatewaySession, answers: Answers) -> bool:
+        """Say what to type on the phone, and wait for it; whether it has registered."""
+        carrier = self.file.carrier_name(answers)
+        here = (
+            f"http://127.0.0.1:{answers.get('port', '')}" if self.child is None else self.child.url
+        )
+        own = answers.get("public_url") or here
+        url = f"{own}/carriers/{carrier}{API_PATH}"
+        token = SettingsFile.at(self.file.path).phone_token()
+        for step in PAIRING_STEPS:
+            self._tell(StageKind.NOW, step, url=url, token=token)
+        if (fault := fault_of(url)) is not None:
+            self._tell(StageKind.ODD, fault[0], **fault[1])
+        strangers = 0
+        self._tell(StageKind.NOW, N_("Risala waits for the phone."))
+        for _ in range(_PAIRINGS):
+            about = {"carrier": carrier, "command": PAIR, "arguments": []}
+            came = PairingAnswer.of((await session.ask(state.ASK, **about)).value.answer)
+            if came.phone is not None:
+                called = N_("{name} is there.")
+                self._tell(StageKind.DONE, called, name=came.phone)
+                return True
+            strangers += came.strangers
+        sentence, holes = why_none_came(url, strangers)
+        self._tell(StageKind.ODD, sentence, **holes)
+        later = N_("Go on later with this command: {command}")
+        self._tell(StageKind.ODD, later, command=f"risala phone pair {quote(carrier)}")
+        return False
 
     async def _organization(self, session: GatewaySession, answers: Answers) -> str:
         """The organization of that name; where customers pay, a new one gets a balance for some
@@ -217,11 +257,12 @@ class Finish:
             message = (await session.ask(messages.SHOW, message_id=message_id)).value.message
             if message.status in _OVER or trio.current_time() > until:
                 return message
-            if message.status != last:
-                last = message.status
-                sent = N_("The carrier has the SMS. Its receipt comes in a moment.")
-                waiting = N_("The SMS waits until the carrier is ready.")
-                self._tell(StageKind.NOW, sent if last == "sent" else waiting)
+            sent = N_("The carrier has the SMS. Its receipt comes in a moment.")
+            waiting = N_("The SMS waits until the carrier is ready.")
+            sentence = sent if message.status == "sent" else waiting
+            if sentence != last:
+                last = sentence
+                self._tell(StageKind.NOW, sentence)
             await trio.sleep(_LOOK_S)
 
     def _judge(self, message: messages.MessageView, answers: Answers, sender: str) -> None:

@@ -69,7 +69,7 @@ async def serve_page(
         await inner.start(partial(serve_app, app, http, sock=sock, shutdown=over))
         output.warned("Open this address in a browser on this machine. It works once:")
         click.echo(f"{base_url(sock)}{ROOT}/{progress.token}")
-        inner.start_soon(trials.modems)  # silent ports take their time
+        inner.start_soon(trials.choices, "modem_port")  # silent ports take their time
         with trio.move_on_after(LIFE_S):
             await progress.run()
             with trio.move_on_after(_LAST_S):

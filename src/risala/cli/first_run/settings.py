@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final
 
 from risala.cli.reach.refused import CommandRefused
@@ -21,17 +22,28 @@ from risala.config.load import load_settings
 from risala.config.template import render_template
 from risala.engine.model.records.payer import CUSTOMERS, SELF
 from risala.http.first_run.answers import NO, YES, Answers, rate, yes_or_no
-from risala.http.first_run.questions import MODEM, QUESTIONS, SMPP, STEPS, TRIAL, Question
+from risala.http.first_run.questions import (
+    ANDROID,
+    HTTP,
+    MODEM,
+    QUESTIONS,
+    SMPP,
+    STEPS,
+    TRIAL,
+    Question,
+)
 from risala.sms.currencies import currency_of
 from risala.sms.numbering.plan import DEFAULT
 
-_DRIVERS: Final = {SMPP: "smpp", MODEM: "modem", TRIAL: "loopback"}
+_DRIVERS: Final = {ANDROID: "phone", SMPP: "smpp", HTTP: "http", MODEM: "modem", TRIAL: "loopback"}
 _MODEM_RATE: Final = 0.2
 """One part in five seconds: networks block SIMs that send faster for long."""
 _LOW_PARTS: Final = 5
 """Parts that a balance is enough for when it is called low: a quarter of what a new organization
 gets."""
 _FREE: Final = "0"
+_TOKEN_OCTETS: Final = 16
+"""Of a private token that is made for a phone."""
 REFERENCE: Final = ".reference"
 """Before the ending of the file beside the settings that explains all of them."""
 _HEAD: Final = """\
@@ -68,9 +80,19 @@ def text_of(value: object) -> str:
 
 def table_of(section: str, answers: Answers) -> dict[str, Any]:
     """What the answers are of a section, by its keys."""
-    questions = [each for each in QUESTIONS.values() if each.setting.rpartition(".")[0] == section]
-    values = {each.setting.rpartition(".")[2]: value_of(each, answers) for each in questions}
-    return {key: value for key, value in values.items() if value is not None}
+    table: dict[str, Any] = {}
+    for each in QUESTIONS.values():
+        value = value_of(each, answers) if each.when(answers) else None
+        if each.setting.startswith(f"{section}.") and value is not None:
+            _set(table, each.setting.removeprefix(f"{section}.").split("."), value)
+    return table
+
+
+def _set(table: dict[str, Any], keys: Sequence[str], value: object) -> None:
+    *outer, last = keys
+    for key in outer:
+        table = table.setdefault(key, {})
+    table[last] = value
 
 
 @dataclass(slots=True)
@@ -200,16 +222,21 @@ class SettingsFile:
         if data is not None and self._at(("storage", "data_dir")) != str(data):
             changes.append((("storage", "data_dir"), str(data)))
         changes += [*asked(_PLAIN), *self._money(answers)]
+        called = self._called(answers, number) if kind == HTTP else []
         if before is not None and before != there:
             changes.append((("carriers", before, "enabled"), False))
         if there is None:
             new = {"name": self.carrier_name(answers), "driver": _DRIVERS[kind]}
-            changes.append((("carriers", number), _table(kind, new, asked(own))))
+            changes.append((("carriers", number), _table(kind, new, [*asked(own), *called])))
         else:
-            changes += asked(own)
+            changes += [*asked(own), *called]
             if not self._carriers[there].get("enabled", True):
                 changes.append((("carriers", there, "enabled"), True))
         secrets: dict[str, str] = {}
+        token = ("carriers", number, "phone", "token")
+        if kind == ANDROID and not self._secret(token):
+            made = token_hex(_TOKEN_OCTETS)
+            self._keep(made, token, self.carrier_name(answers), changes, secrets)
         for each in (*own, *_PLAIN):
             if each.secret and each.when(answers) and answers.get(each.name):
                 owner = self.carrier_name(answers) if each in own else each.setting.split(".")[0]
@@ -223,6 +250,33 @@ class SettingsFile:
             return answers.get("carrier_name", "")
         there = self._carrier(TRIAL)
         return TRIAL if there is None else str(self._at(("carriers", there, "name")))
+
+    def phone_token(self) -> str:
+        """The private token of the phone that the answers are about; empty: there is none."""
+        number = self._carrier(ANDROID)
+        return "" if number is None else self._secret(("carriers", number, "phone", "token"))
+
+    def _called(self, answers: Answers, number: int) -> list[Change]:
+        """The address that an aggregator calls and signs, which its carrier has to know.
+
+        Raises:
+            CommandRefused: the service has no address that could be called.
+        """
+        from risala.drivers.http.presets import ShapeError, preset
+
+        try:
+            shape = preset(answers.get("http_preset", ""))
+        except ShapeError as error:
+            raise CommandRefused(f"{error}.") from None
+        where = ("carriers", number, "http", "secret_address")
+        if "secret_address" not in shape.needs or self._at(where) or self._at(_variable_at(where)):
+            return []
+        if not answers.get("public_url"):
+            raise CommandRefused(
+                f"{shape.title} tells by a call what became of a message, and signs your public"
+                " address with it. Begin again, and answer with one."
+            )
+        return [(where, f"{answers['public_url']}/carriers/{self.carrier_name(answers)}")]
 
     def _money(self, answers: Answers) -> list[Change]:
         """What follows from who pays: when a balance is low; and a currency also where nobody pays,
@@ -305,8 +359,7 @@ def _table(kind: str, table: dict[str, Any], changes: Sequence[Change]) -> dict[
     if kind == MODEM:
         table["rate_per_s"] = _MODEM_RATE
     for where, value in changes:
-        inner = table if len(where) == 3 else table.setdefault(str(where[2]), {})
-        inner[str(where[-1])] = value
+        _set(table, [str(key) for key in where[2:]], value)
     return table
 
 

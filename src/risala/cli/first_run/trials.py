@@ -6,11 +6,13 @@ import errno
 import smtplib
 import socket
 import ssl
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import trio
+from pydantic import ValidationError
 
 from risala.cli.first_run.settings import table_of
 from risala.config.outward import MailSection
@@ -18,6 +20,7 @@ from risala.http.first_run.answers import Answers, Wrong
 from risala.http.first_run.questions import Choices, FirstRunStep
 from risala.http.web.languages import N_
 
+_NOWHERE: Final = "https://sms.example.com/carriers/aggregator"
 _MODEM_S: Final = 45.0
 """Seconds for all checks of a modem: its SIM may still be looking for a network."""
 _DNS_S: Final = 5.0
@@ -71,7 +74,9 @@ class MachineTrials:
         self._modems: Choices | None = None
         self._looking = trio.Lock()
 
-    async def modems(self) -> Choices:
+    async def choices(self, question: str) -> Choices:
+        if question == "http_preset":
+            return _aggregators()
         async with self._looking:
             if self._modems is None:
                 self._modems = await _modems()
@@ -85,6 +90,8 @@ class MachineTrials:
         match step.name:
             case "smpp":
                 await _bind(table_of("carriers.smpp", answers))
+            case "http":
+                await _account(table_of("carriers.http", answers))
             case "modem":
                 await _modem(table_of("carriers.modem", answers))
             case "address":
@@ -109,6 +116,18 @@ async def _modems() -> Choices:
     ]
 
 
+def _aggregators() -> Choices:
+    from risala.drivers.http.presets import names, preset
+
+    presets = [(name, preset(name)) for name in names()]
+    return [(name, f"{each.title}: {_needed(each.needs)}") for name, each in presets]
+
+
+def _needed(needs: Sequence[str]) -> str:
+    """What the answers have to name; our own address is an answer of another step."""
+    return ", ".join(each for each in needs if each != "secret_address")
+
+
 async def _bind(table: dict[str, Any]) -> None:
     from risala.drivers.smpp.bind_check import check_bind
     from risala.drivers.smpp.settings import SmppSettings
@@ -116,6 +135,26 @@ async def _bind(table: dict[str, Any]) -> None:
     reason = await check_bind(SmppSettings.model_validate(table))
     if reason is not None:
         raise Wrong(remark=reason)
+
+
+async def _account(table: dict[str, Any]) -> None:
+    from risala.drivers.http.account import HttpAccount
+    from risala.drivers.http.settings import HttpSettings
+    from risala.plugins.contract import HealthState
+
+    try:
+        # Our own address is an answer of a later step.
+        settings = HttpSettings.model_validate({"secret_address": _NOWHERE, **table})
+        account = await trio.to_thread.run_sync(HttpAccount, "", settings)
+    except ValidationError as error:
+        faults = [each["msg"].removeprefix("Value error, ") for each in error.errors()]
+        raise Wrong(remark="; ".join(faults)) from None
+    try:
+        health = await account.health()
+    finally:
+        await account.aclose()
+    if health.state is not HealthState.UP:
+        raise Wrong(remark=health.text)
 
 
 async def _modem(table: dict[str, Any]) -> None:

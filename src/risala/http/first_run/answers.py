@@ -194,6 +194,25 @@ def sender(text: str, _: Answers) -> str:
     return name
 
 
+preset: Final = _matching(
+    "[a-z0-9][a-z0-9-]*", N_("Choose one of the aggregators in the list, by its name.")
+)
+
+
+def digits(text: str, _: Answers) -> str:
+    number = text.removeprefix("+")
+    if re.fullmatch("[0-9]{3,15}", number) is None:
+        raise Wrong(N_("Write digits only, such as 2240000."))
+    return number
+
+
+def web_address(text: str, _: Answers) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Wrong(N_("Write the whole address, such as https://api.example.com."))
+    return text.rstrip("/")
+
+
 def modem_port(text: str, _: Answers) -> str:
     url = urlsplit(text)
     if text.startswith("/") or (url.scheme == "socket" and url.hostname):

@@ -156,7 +156,7 @@ async def show(request: FirstRunPageRequest) -> TrioResponse:
     step = _step(request)
     if step.name in ("carrier", "modem"):
         async with progress.trying:
-            modems = await progress.trials.modems()
+            modems = await progress.trials.choices("modem_port")
         if modems:
             progress.answers.setdefault("modem_found", modems[0][0])
     return await _draw(request, step, progress.answers, {})
@@ -213,7 +213,9 @@ async def _draw(
         known.setdefault(each.name, value)  # the next default may follow from it
         is_kept = each.secret and bool(progress.answers.get(each.name))
         choices = await _choices(request, each)
-        if each.name == "country" and not value:  # nobody may take the first one by mistake
+        if (
+            each.name in ("country", "http_preset") and not value
+        ):  # nobody may take the first one by mistake
             choices = [("", request.words(each.missing)), *choices]
         questions.append((each, value, choices, is_kept))
     return request.page(
@@ -236,8 +238,8 @@ async def _choices(request: FirstRunPageRequest, question: Question) -> Choices:
         language = request.words.language
         named = [(code, country_name(language, code, code)) for code in country_codes()]
         return sorted(named, key=lambda each: each[1])
-    if question.name == "modem_port":
-        return await request.progress.trials.modems()
+    if question.looked_up:
+        return await request.progress.trials.choices(question.name)
     return [(key, request.words(label)) for key, label in question.choices]
 
 

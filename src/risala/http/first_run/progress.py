@@ -22,8 +22,9 @@ _NONE_WORDS: Final = ("none", "no", "-")
 class Trials(Protocol):
     """Tries out answers on this machine and outside it."""
 
-    async def modems(self) -> Choices:
-        """The ports at which a modem answers, and what it is."""
+    async def choices(self, question: str) -> Choices:
+        """What can be chosen in a question whose choices are looked up: for ``modem_port`` the
+        ports at which a modem answers, and what it is; for ``http_preset`` the aggregators."""
 
     async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
         """Try out the answers of a step.

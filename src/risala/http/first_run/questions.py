@@ -16,6 +16,8 @@ from risala.sms.currencies import currency_of, usual_price
 Choices = Sequence[tuple[str, str]]
 """What may be chosen: the word that is stored, and what it means."""
 SMPP: Final = "smpp"
+HTTP: Final = "http"
+ANDROID: Final = "android"
 MODEM: Final = "modem"
 TRIAL: Final = "trial"
 
@@ -51,6 +53,8 @@ class Question:
     missing: str = N_("Fill this in.")
     """What is said where an answer lacks that is not optional."""
     choices: Choices = ()
+    looked_up: bool = False
+    """The choices are looked up: :meth:`risala.http.first_run.progress.Trials.choices`."""
     follows: str = ""
     """Once the answer to this question differs from what stands, so does the default."""
     when: Callable[[Answers], bool] = _always
@@ -82,12 +86,17 @@ def _mail_sender(answers: Answers) -> str:
     return f"sms@{url.partition('://')[2].partition(':')[0]}" if url else ""
 
 
+_NAMES: Final = {MODEM: "sim-1", HTTP: "aggregator", ANDROID: "phone-1"}
 # A row begins with a question's name, its words, its setting and its kind.
 # fmt: off
 NAME: Final = Question(
     "carrier_name", N_("Its name here"), "carriers.name", reads.carrier_name,
     hint=N_("It appears in lists, such as carrier-1 or sim-1."), follows="carrier",
-    default=lambda answers: "sim-1" if answers.get("carrier", "") == MODEM else "carrier",
+    default=lambda answers: _NAMES.get(answers.get("carrier", ""), "carrier"),
+)
+SENDER: Final = Question(
+    "sender", N_("Sender"), "service.default_sender", reads.sender,
+    hint=N_("Phones show it. The carrier must know it."), default="RISALA",
 )
 STEPS: Final = (
     FirstRunStep("country", N_("Country"), N_("Where do most of your messages go?"), (
@@ -113,11 +122,13 @@ STEPS: Final = (
             default=lambda answers: usual_price(answers.get("currency", "")), follows="currency"),
     ), when=_is("payer", CUSTOMERS)),
     FirstRunStep("carrier", N_("How messages leave"), N_("How do messages leave this machine?"), (
-        Question("carrier", N_("Carrier"), "", reads.one_of(SMPP, MODEM, TRIAL),
+        Question("carrier", N_("Carrier"), "", reads.one_of(ANDROID, HTTP, MODEM, SMPP, TRIAL),
             default=lambda answers: MODEM if answers.get("modem_found") else SMPP,
             choices=(
-                (SMPP, N_("By an SMPP account of a carrier")),
+                (ANDROID, N_("By an Android phone with the SMSGate app")),
+                (HTTP, N_("By an account at an HTTP aggregator")),
                 (MODEM, N_("By a GSM modem with a SIM")),
+                (SMPP, N_("By an SMPP account of a carrier")),
                 (TRIAL, N_("Neither yet: only try Risala, no phone rings")),
             )),
     )),
@@ -134,14 +145,45 @@ STEPS: Final = (
             secret=True, optional=True),
         Question("smpp_rate", N_("Parts a second"), "carriers.rate_per_s", reads.rate,
             hint=N_("What your contract allows."), default="10", means=reads.rate_of),
-        Question("sender", N_("Sender"), "service.default_sender", reads.sender,
-            hint=N_("Phones show it. The carrier must know it."), default="RISALA"),
+        SENDER,
     ), _is("carrier", SMPP), tried=N_("Signing in at the carrier")),
+    FirstRunStep(HTTP, N_("Aggregator"),
+        N_("Risala asks the aggregator whether your account is good, and sends nothing."), (
+        NAME,
+        Question("http_preset", N_("Aggregator"), "carriers.http.preset", reads.preset,
+            hint=N_("Behind its name stands what it needs."), missing=N_("Choose an aggregator."),
+            looked_up=True),
+        Question("http_url", N_("Address of its API"), "carriers.http.url", reads.web_address,
+            hint=N_("Empty: the usual one of this aggregator."), optional=True),
+        Question("http_user", N_("User"), "carriers.http.user", optional=True,
+            hint=N_("The name or number of your account or application there.")),
+        Question("http_password", N_("Password"), "carriers.http.password",
+            hint=N_("Or the key that belongs to the user."), secret=True, optional=True),
+        Question("http_token", N_("Token"), "carriers.http.token",
+            hint=N_("A key that stands without a user."), secret=True, optional=True),
+        Question("http_signing_secret", N_("Secret of its webhook"), "carriers.http.signing_secret",
+            hint=N_("It begins with whsec_. Make the webhook's endpoint there first."),
+            secret=True, when=_is("http_preset", "risala")),
+        Question("http_sender_number", N_("Number that sends there"),
+            "carriers.http.values.sender_number", reads.digits,
+            hint=N_("Your country's number at Orange, such as 2240000."),
+            when=_is("http_preset", "orange")),
+        Question("http_rate", N_("Parts a second"), "carriers.rate_per_s", reads.rate,
+            hint=N_("What your contract allows."), default="10", means=reads.rate_of),
+        SENDER,
+    ), _is("carrier", HTTP), tried=N_("Asking the aggregator")),
+    FirstRunStep(ANDROID, N_("Android phone"),
+        N_("At the end Risala says what to type on it, and waits for it to call."), (
+        NAME,
+        Question("android_sim", "SIM", "carriers.phone.sim", reads.one_of("any", "1", "2"),
+            default="any", means=lambda text: int(text) if text.isdecimal() else text,
+            choices=(("any", N_("The one that the phone takes")), ("1", "SIM 1"), ("2", "SIM 2"))),
+    ), _is("carrier", ANDROID)),
     FirstRunStep(MODEM, N_("Modem"),
         N_("Risala asks the modem whether it can send, and sends nothing."), (
         NAME,
         Question("modem_port", N_("Port"), "carriers.modem.port", reads.modem_port,
-            hint=N_("A name below /dev/serial/by-id stays the same."),
+            hint=N_("A name below /dev/serial/by-id stays the same."), looked_up=True,
             default=lambda answers: answers.get("modem_found", "")),
         Question("modem_pin", N_("PIN of the SIM"), "carriers.modem.pin", reads.pin,
             hint=N_("Leave it empty if the SIM has none."), secret=True, optional=True),

@@ -4,57 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.people import Language
 from risala.engine.model.records.carriers import state
+from risala.http.first_run.pairing import (
+    API_PATH,
+    PAIR,
+    PAIRING_STEPS,
+    PairingAnswer,
+    fault_of,
+    why_none_came,
+)
+from risala.http.web.languages import load_words
 
 if TYPE_CHECKING:
     from risala.config.model import CarrierSection
 
 _DRIVER: Final = "phone"
-_API: Final = "/mobile/v1"
 LANGUAGES: Final = ("en", "fr", "ar")
-STEPS: Final = {
-    "en": (
-        "Install SMSGate on the phone, from github.com/capcom6/android-sms-gateway, and allow what "
-        "it asks for: SMS and phone.",
-        "SETTINGS, Cloud server…, API URL: {url}",
-        "There, Private Token: {token}",
-        "There, Notification channel: SSE Only",
-        "SETTINGS, System, Battery optimization: let Android not stop the app.",
-        "Home: switch Cloud server on, press Offline so that it says Online, and under Sign Up "
-        "press Continue.",
-    ),
-    "fr": (
-        "Installez SMSGate sur le téléphone, depuis github.com/capcom6/android-sms-gateway, et "
-        "autorisez ce qu'il demande : SMS et téléphone. L'application n'est pas en français ; "
-        "voici ses mots anglais.",
-        "SETTINGS, Cloud server…, API URL : {url}",
-        "Au même endroit, Private Token : {token}",
-        "Au même endroit, Notification channel : SSE Only",
-        "SETTINGS, System, Battery optimization : qu'Android n'arrête pas l'application.",
-        "Home : activez Cloud server, touchez Offline pour qu'il affiche Online, puis, sous "
-        "Sign Up, touchez Continue.",
-    ),
-    "ar": (
-        "ثبّت SMSGate على الهاتف من github.com/capcom6/android-sms-gateway، واسمح له بما يطلبه: "
-        "الرسائل والهاتف.",
-        "الإعدادات، خادم السحاب…، رابط API: {url}",
-        "في المكان نفسه، الرمز الخاص: {token}",
-        "في المكان نفسه، قناة الإشعارات: SSE Only",
-        "الإعدادات، النظام، تحسين البطارية: حتى لا يوقف أندرويد التطبيق.",
-        "الشاشة الأولى: شغّل خادم السحاب، واضغط «غير متصل» حتى يظهر «متصل»، ثم تحت «إنشاء حساب» "
-        "اضغط «استمرار».",
-    ),
-}
-"""What to do on the phone, in the words that the app shows."""
 
 
 @click.group()
@@ -82,19 +55,22 @@ def pair(options: Options, carrier: str, lang: str | None) -> None:
     section = _section(options, carrier)
     url, token = _url(options, section), _token(section)
     if not options.json:
-        for number, step in enumerate(STEPS[lang or _language()], 1):
-            click.echo(f"{number}. {step.format(url=url, token=token)}")
+        words = load_words(Language(lang or _language()))
+        for number, step in enumerate(PAIRING_STEPS, 1):
+            click.echo(f"{number}. {words(step, url=url, token=token).unescape()}")
         click.echo()
-        if fault := fault_of(url):
-            output.said(fault)
+        if (fault := fault_of(url)) is not None:
+            output.said(fault[0].format(**fault[1]))
         output.said("Waiting for the phone …")
-    answer = options.ask(state.ASK, carrier=carrier, command="pair", arguments=[]).value.answer
+    answer = options.ask(state.ASK, carrier=carrier, command=PAIR, arguments=[]).value.answer
     if options.json:
         click.echo(json.dumps({"carrier": carrier, "url": url, **answer}, ensure_ascii=False))
-    if answer["phone"] is None:
-        raise CommandRefused(_reason(answer, url))
+    came = PairingAnswer.of(answer)
+    if came.phone is None:
+        sentence, holes = why_none_came(url, came.strangers)
+        raise CommandRefused(sentence.format(**holes))
     if not options.json:
-        output.said(_found(answer, carrier))
+        output.said(_found(came, carrier))
 
 
 def _section(options: Options, name: str) -> CarrierSection:
@@ -112,7 +88,7 @@ def _section(options: Options, name: str) -> CarrierSection:
 def _url(options: Options, carrier: CarrierSection) -> str:
     http = options.settings().http
     own = http.public_url or f"http://{http.host}:{http.port}"
-    return f"{own}/carriers/{carrier.address}{_API}"
+    return f"{own}/carriers/{carrier.address}{API_PATH}"
 
 
 def _token(carrier: CarrierSection) -> str:
@@ -134,43 +110,13 @@ def _language() -> str:
     return spoken[:2] if spoken[:2] in LANGUAGES else LANGUAGES[0]
 
 
-def fault_of(url: str) -> str:
-    """Why the app cannot call an address; empty: nothing is seen from here."""
-    parts = urlsplit(url)
-    if parts.hostname in ("127.0.0.1", "localhost", "::1", "0.0.0.0"):  # noqa: S104 -- a comparison
-        return (
-            f"The phone cannot reach {parts.hostname}, which is each machine's own address: set "
-            "http.public_url to the address of this service."
-        )
-    if parts.scheme != "https":
-        return (
-            "The app only calls https: put a reverse proxy with a certificate in front, and set "
-            "http.public_url."
-        )
-    return ""
-
-
-def _reason(answer: Mapping[str, Any], url: str) -> str:
-    if answer["strangers"]:
-        return (
-            "A phone called with another private token. Type the token again on it: letters and "
-            "digits, without a blank."
-        )
-    return fault_of(url) or (
-        f"No phone has called. Open {urlsplit(url)._replace(path='/').geturl()} in the phone's "
-        "browser: where that fails too, the name does not lead here or a firewall is between; "
-        "where it warns of the certificate, the phone's clock is wrong or it does not know who "
-        "signed it. In the app, Cloud server must be on and Online."
-    )
-
-
-def _found(answer: Mapping[str, Any], carrier: str) -> str:
-    name = answer["phone"]
-    if answer["state"] == "waits":
+def _found(answer: PairingAnswer, carrier: str) -> str:
+    name = answer.phone
+    if answer.state == "waits":
         return (
             f"{name} has registered, and waits: this carrier has a phone already. If it is to take "
             f"its place: risala carriers ask {carrier} replace"
         )
-    if answer["state"] == "silent":
+    if answer.state == "silent":
         return f"{name} is registered, and has not called since the service started."
     return f"{name} is registered. Try it: risala send NUMBER Hello"
