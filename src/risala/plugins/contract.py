@@ -299,6 +299,17 @@ class DriverContext(Protocol):
         names its key.
         """
 
+    def hops(self, message_id: str) -> tuple[str, ...]:
+        """The Risala services that a message came through, the first one first and this one as the
+        last, each by a random id.
+
+        For a driver that sends through another Risala, which refuses a message that came through
+        itself.
+
+        Args:
+            message_id: :attr:`Segment.message_id`.
+        """
+
     async def fetched(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
         """Record that these segments are about to leave; only for a driver that
         :attr:`~Capabilities.fetches`.

@@ -272,6 +272,13 @@ ANSWERS = [
         preset="risala",
     ),
     Row(
+        "Risala: a message that would return",
+        400,
+        b'{"code": "BAD_REQUEST", "status": 400, "data": {"code": "LOOP"}}',
+        Refused(Scope.CARRIER, "400 LOOP", cause=Cause.REJECTED),
+        preset="risala",
+    ),
+    Row(
         "Risala: a fault that the preset does not name, in a code that it does",
         402,
         b'{"code": "PAYMENT_REQUIRED", "status": 402, "data": {"code": "SPEND_CAP"}}',
@@ -313,6 +320,23 @@ async def test_a_request_that_left_is_uncertain_and_is_not_sent_again() -> None:
             outcome = await driver.submit(segment())
         assert outcome == Uncertain("ReadTimeout", cause=Cause.NO_ANSWER)
         assert len(carrier.requests_for_messages) == 1
+
+
+@pytest.mark.parametrize("hops", [(), ("0" * 16,), ("0" * 16, "1" * 16)])
+async def test_another_risala_is_told_where_a_message_came_through(hops: tuple[str, ...]) -> None:
+    async with running("risala") as (carrier, driver, context):
+        context.came_through = hops
+        assert isinstance(await driver.submit(segment()), Accepted)
+        (taken,) = carrier.taken
+        assert taken.headers.get("risala-hops") == (", ".join(hops) or None)
+
+
+async def test_no_other_aggregator_is_told_it() -> None:
+    async with running("infobip") as (carrier, driver, context):
+        context.came_through = ("0" * 16,)
+        assert isinstance(await driver.submit(segment()), Accepted)
+        (taken,) = carrier.taken
+        assert "0" * 16 not in repr(taken.headers)
 
 
 async def test_a_long_text_is_one_message() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -148,6 +150,98 @@ def test_a_real_kannel_is_a_carrier(premises):
     service.assert_no_bug_logged()
 
 
+TOLD = ("sms.sent", "sms.delivered", "sms.failed", "sms.canceled", "sms.received")
+"""The events by which another Risala learns what became of its messages."""
+
+
+def through(service, account, carrier: str, port: int) -> dict[str, str]:
+    """How a service at a port sends through another one, by an account there."""
+    endpoint = service.perform(
+        "webhook.create",
+        organization_id=account.organization_id,
+        url=f"http://127.0.0.1:{port}/carriers/{carrier}/event",
+        types=list(TOLD),
+    )
+    return {
+        "preset": "risala",
+        "url": service.url,
+        "token": account.secret_key,
+        "signing_secret": endpoint["secret"],
+    }
+
+
+def messages(service) -> list[tuple[str, str | None, str | None]]:
+    """Status, error and carrier's word of each message of a service."""
+    with closing(sqlite3.connect(service.data / "risala.db")) as conn:
+        return conn.execute("SELECT status, error_code, carrier_code FROM messages").fetchall()
+
+
+class Circle:
+    """Services that send through each other: each through the next, and the last through the
+    first."""
+
+    def __init__(self, premises, *names: str) -> None:
+        self.ports = {name: free_port() for name in names}
+        self.services, self.accounts = {}, {}
+        nobody = '[carriers.http.send]\npath = "/{to}"\nfields = { text = "{text}" }\n'
+        nobody += '[carriers.http.answer]\nid = "/id"\n'
+        for name, port in self.ports.items():
+            first = http_carrier("next", url="http://127.0.0.1:9") + nobody
+            path = settings(premises.path, name, first, OPEN)
+            options = ("--config", str(path), "--port", str(port))
+            self.services[name] = premises.service(*options, data=name)
+            self.services[name].start()
+            self.accounts[name] = self.services[name].organization()
+        for name, other in zip(names, (*names[1:], names[0]), strict=True):
+            table = through(self.services[other], self.accounts[other], "next", self.ports[name])
+            settings(premises.path, name, http_carrier("next", **table), OPEN)
+        for service in self.services.values():
+            assert service.stop() == 0
+            service.start()
+        for service in self.services.values():
+            service.wait_ready()
+
+    def balance(self, name: str) -> str:
+        """Of the organization by which the one before sends through this one."""
+        return self.services[name].balance(self.accounts[name])
+
+
+def test_a_message_that_would_return_is_refused(premises):
+    circle = Circle(premises, "a", "b")
+    a, b = circle.services["a"], circle.services["b"]
+    customer, before = a.organization(), circle.balance("a")
+    b.perform("carriers.pause", carrier="next")
+    sent = a.send(customer, body="Salam").json()["messageId"]
+    a.wait_status(customer, sent, "sent")
+    assert [status for status, *_ in messages(b)] == ["pending"]
+    b.kill()  # what the message came through is on disk
+    b.start()
+    b.perform("carriers.resume", carrier="next")
+    until(lambda: messages(b) == [("failed", "REJECTED", "400 LOOP")], "the first one refused it")
+    until(lambda: a.show(customer, sent)["errorCode"] == "REJECTED", "it learns that")
+    assert len(messages(a)) == 1
+    assert circle.balance("a") == before
+    for service in (a, b):
+        service.assert_books_agree()
+        service.assert_no_bug_logged()
+
+
+def test_a_service_that_sends_through_itself_refuses_it(premises):
+    circle = Circle(premises, "a")
+    a = circle.services["a"]
+    customer, before = a.organization(), circle.balance("a")
+    sent = a.send(customer, body="Salam").json()["messageId"]
+    shown = a.wait_status(customer, sent, "failed")
+    assert (shown["errorCode"], shown["carrierCode"]) == ("REJECTED", "400 LOOP")
+    tried = a.command("carriers", "try", "next", "36 12 34 56")
+    assert tried.returncode == 1
+    assert "400 LOOP" in tried.stdout
+    assert len(messages(a)) == 1
+    assert circle.balance("a") == before
+    a.assert_books_agree()
+    a.assert_no_bug_logged()
+
+
 def test_another_risala_is_a_carrier(premises):
     simulator = premises.simulator("--receipt-delay-s", "0.05")
     # The big one: an SMSC, and a carrier by which people write to it.
@@ -165,18 +259,7 @@ def test_another_risala_is_a_carrier(premises):
     account = big.organization()
     # The small one sends through it.
     port = free_port()
-    endpoint = big.perform(
-        "webhook.create",
-        organization_id=account.organization_id,
-        url=f"http://127.0.0.1:{port}/carriers/big/event",
-        types=["sms.sent", "sms.delivered", "sms.failed", "sms.canceled", "sms.received"],
-    )
-    table = {
-        "preset": "risala",
-        "url": big.url,
-        "token": account.secret_key,
-        "signing_secret": endpoint["secret"],
-    }
+    table = through(big, account, "big", port)
     path = settings(premises.path, "small", http_carrier("big", **table))
     small = premises.service("--config", str(path), "--port", str(port), data="small")
     small.start()

@@ -12,6 +12,7 @@ import trio
 from patience import HANG_S
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.drivers.testmode import FACTORY
+from risala.engine.features.hops.stored import HopRepository
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.times import iso
@@ -304,3 +305,66 @@ class TestTestKeys:
         results = await office.batch([MESSAGE] * 300, "sk_test")
         assert all(result["accepted"] for result in results)
         assert await office.balance() == "100.00"
+
+
+class TestMessagesFromAnotherRisala:
+    OTHER = "0123456789abcdef"
+
+    def own(self, office) -> str:
+        services = office.gateway.services
+        return services.repositories.part(HopRepository).own()
+
+    async def passed_on(self, office, hops: str, path="/api/sms", body=MESSAGE, key="sk_live"):
+        return await office.post(path, body, key, risala_hops=hops)
+
+    async def test_one_that_returns_is_refused_and_leaves_nothing(self, office):
+        before = office.rows(), await office.balance()
+        own = self.own(office)
+        for hops in (own, f"{own}, {self.OTHER}", ", ".join([self.OTHER] * 8)):
+            refused = await problem(await self.passed_on(office, hops), 400)
+            assert refused["data"] == {"code": "LOOP"}
+            assert refused["docs"] == "/docs/errors#LOOP"
+            assert own not in json.dumps(refused)
+        refused = await problem(await self.passed_on(office, own, key="sk_test"), 400)
+        assert refused["data"] == {"code": "LOOP"}
+        assert (office.rows(), await office.balance()) == before
+
+    async def test_any_other_is_accepted(self, office):
+        accepted = await self.passed_on(office, self.OTHER)
+        assert accepted.status_code == 200
+        message_id = (await accepted.get_json())["messageId"]
+        services = office.gateway.services
+        came_through = services.repositories.part(HopRepository).came_through
+        assert came_through(message_id) == (self.OTHER,)
+
+    async def test_a_header_that_is_none_is_refused(self, office):
+        before = office.rows()
+        for hops in ("", "yes", self.OTHER.upper(), self.OTHER + ";" + self.OTHER):
+            refused = await problem(await self.passed_on(office, hops), 400)
+            assert (refused["data"], "Risala-Hops" in refused["message"]) == ({}, True)
+        assert office.rows() == before
+
+    async def test_the_body_comes_first(self, office):
+        wrong = await problem(await self.passed_on(office, "yes", body={}), 400)
+        assert "issues" in wrong["data"]
+
+    async def test_a_batch_has_none(self, office):
+        body = {"messages": [MESSAGE]}
+        refused = await problem(
+            await self.passed_on(office, self.OTHER, "/api/sms/batch", body), 400
+        )
+        assert "POST /api/sms" in refused["message"]
+
+    async def test_of_a_publishable_key_nobody_reads_it(self, office):
+        own = self.own(office)
+        assert (await self.passed_on(office, own, key="pk_live")).status_code == 403
+        sent = await self.passed_on(
+            office, own, "/api/verify/send", {"to": MESSAGE["to"]}, key="pk_live"
+        )
+        assert sent.status_code == 200
+
+    async def test_it_is_never_answered_together_with_others(self, office):
+        group = office.client.app.plain.grouped(b"/api/sms").group
+        usual = {b"content-type": [b"application/json"]}
+        assert group.takes(usual)
+        assert not group.takes({**usual, b"risala-hops": [self.OTHER.encode()]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from risala.drivers.http.authorizing import AuthFailed, Authorizer
@@ -65,10 +65,14 @@ class HttpAccount:
     async def aclose(self) -> None:
         await self._caller.aclose()
 
-    async def send(self, segment: Segment) -> Outcome:
-        """Submit a text, short or long: the carrier cuts it."""
+    async def send(self, segment: Segment, hops: Sequence[str] = ()) -> Outcome:
+        """Submit a text, short or long: the carrier cuts it.
+
+        Args:
+            hops: the services that it came through, and this one.
+        """
         shape, now_s = self._shape, self._now_s()
-        values = {**self._values, **message_values(shape.send, segment, now_s)}
+        values = {**self._values, **message_values(shape.send, segment, now_s, hops)}
         call = send_call(shape.send, self._caller.base, values)
         try:
             answer = await self._asked(call, values)

@@ -14,7 +14,7 @@ from risala.drivers.http.authorizing import AuthFailed
 from risala.drivers.http.calling import CallFailed
 from risala.drivers.http.hearing import cursor_in, receipts_in, texts_in
 from risala.drivers.http.settings import HttpSettings
-from risala.drivers.http.shape import HeardShape, Shape
+from risala.drivers.http.shape import HeardShape, SendShape, Shape
 from risala.drivers.http.sources import CarrierContent
 from risala.drivers.http.templates import holes_of
 from risala.plugins.answering import CarrierAnswer, CarrierRequest, RequestRefusedError
@@ -41,7 +41,7 @@ _VALIDITY: Final = {"validity_s", "validity_min", "expires"}
 def capabilities_of(carrier: str, settings: HttpSettings) -> Capabilities:
     """What an account can do, by its preset and settings."""
     shape = settings.shape
-    holes = holes_of(shape.send.fields) | holes_of({**shape.send.headers})
+    holes = _holes_of(shape.send)
     return Capabilities(
         alphanumeric_sender=bool({"from", "from_digits"} & holes),
         receipts=shape.receipt is not None,
@@ -56,6 +56,11 @@ def capabilities_of(carrier: str, settings: HttpSettings) -> Capabilities:
         remembers_ids_s=float(shape.send.once_s),
         same_id_is_safe=bool(shape.send.once),
     )
+
+
+def _holes_of(send: SendShape) -> set[str]:
+    """The holes of what a message is sent by."""
+    return holes_of(send.fields) | holes_of({**send.headers})
 
 
 def _account_of(settings: HttpSettings) -> str:
@@ -80,6 +85,7 @@ class HttpDriver:
     ) -> None:
         self._carrier, self._settings, self._now_s = carrier, settings, now_s
         self.capabilities = capabilities_of(carrier, settings)
+        self._tells_hops = "hops" in _holes_of(settings.shape.send)
         self._account: HttpAccount | None = None
         self._context: DriverContext | None = None
         self._reader = CallbackReader(settings)
@@ -147,12 +153,13 @@ class HttpDriver:
 
     async def submit(self, segment: Segment) -> Outcome:
         """Send one message, and judge the answer."""
-        account = self._account
-        if account is None:
+        account, context = self._account, self._context
+        if account is None or context is None:
             return Unsent("NOT_RUNNING", "The carrier's driver is not running yet.")
         outcome: Outcome = Uncertain("TIMEOUT")
         with trio.move_on_after(self._settings.submit_s):
-            outcome = await account.send(segment)
+            hops = context.hops(segment.message_id) if self._tells_hops else ()
+            outcome = await account.send(segment, hops)
         if (context := self._context) is not None:
             shape = self._shape.send
             context.traffic(True, _sent_line, shape.method, shape.path, segment.recipient[-4:])

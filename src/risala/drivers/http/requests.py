@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -34,7 +34,9 @@ def own_id(segment: Segment) -> str:
     return f"{segment.message_id}-{segment.number}-{segment.attempt}"
 
 
-def message_values(shape: SendShape, segment: Segment, now_s: float) -> dict[str, str]:
+def message_values(
+    shape: SendShape, segment: Segment, now_s: float, hops: Sequence[str] = ()
+) -> dict[str, str]:
     """What fills the holes for one message."""
     left_s = max(int(segment.expires_at_ms / 1000 - now_s), VALIDITY_S_MIN)
     left_s = min(left_s, shape.validity_s_max)
@@ -46,6 +48,7 @@ def message_values(shape: SendShape, segment: Segment, now_s: float) -> dict[str
         "from_digits": segment.sender.removeprefix("+"),
         "text": segment.text,
         "id": own_id(segment),
+        "hops": ", ".join(hops),
         "coding": shape.codings.get(segment.alphabet.value, ""),
         "validity_s": str(left_s),
         "validity_min": str(max(left_s // 60, 1)),

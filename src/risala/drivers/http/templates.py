@@ -15,6 +15,7 @@ HOLES: Final[Mapping[str, str]] = {
     "from_digits": "the sender without its `+`",
     "text": "the whole text",
     "id": "our id of this attempt, the same when the attempt is sent again",
+    "hops": "the Risala services that the message came through, and this one: for another Risala",
     "coding": "the word of the text's alphabet, from `send.codings`",
     "validity_s": "how long the carrier may try, in seconds",
     "validity_min": "the same in minutes, at least 1",

@@ -80,6 +80,9 @@ class _CheckContext:
     def recall_secret(self, prefix: str = "") -> dict[str, str]:
         return {}
 
+    def hops(self, message_id: str) -> tuple[str, ...]:
+        return ()
+
     async def fetched(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
         return ()
 

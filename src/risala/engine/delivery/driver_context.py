@@ -17,6 +17,8 @@ from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.carrier_secrets import SecretOwner
 from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import Draining, Failed, Unavailable
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.attempts import Arrival
 from risala.engine.model.records.carriers.stored import TooManyNotes
@@ -183,6 +185,11 @@ class WorkerContext:
     @property
     def _owner(self) -> SecretOwner:
         return SecretOwner(self.carrier, self._lane.carrier.driver)
+
+    def hops(self, message_id: str) -> tuple[str, ...]:
+        through = duty(Duty.HOPS)
+        ids: tuple[str, ...] = () if through is None else through(self._repositories, message_id)
+        return ids
 
     async def fetched(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
         return await self._lane.offers.fetch(segments)

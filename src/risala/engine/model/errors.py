@@ -15,6 +15,7 @@
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
     │   ├── PolicyRefused          a policy of the operator's forbids it            400
     │   ├── RecipientOptedOut      the recipient wants no messages                   400
+    │   ├── MessageLoop            it came through this service, or too many         400
     │   ├── NotFound               no such thing for this caller                     404
     │   ├── InsufficientBalance    the balance does not cover the price              402
     │   ├── SpendCapReached        the organization's cap of the day is in the way   402
@@ -224,6 +225,10 @@ class RecipientOptedOut(Refusal):
         super().__init__(
             "The recipient has opted out of your messages. They can opt in again by replying START."
         )
+
+
+class MessageLoop(Refusal):
+    """Another Risala passes a message on that came through this service, or through too many."""
 
 
 class PolicyRefused(Refusal):

@@ -44,6 +44,9 @@ class Duty(StrEnum):
     ``hold_lease`` is."""
     SMPP = "smpp"
     """Serves customers' SMPP software: an async function, as ``serve_smpp`` is."""
+    HOPS = "hops"
+    """The services that a message came through, this one as the last: a function of the
+    repositories and the message's id, which returns their ids."""
     MAIL = "mail"
     """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
     its sender."""

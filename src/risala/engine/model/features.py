@@ -25,7 +25,7 @@ Task = tuple[str, Callable[[], Awaitable[None]], bool]
 outside never end the service."""
 NAMES: Final[tuple[str, ...]] = (
     *("compat", "hooks", "tables", "lists", "mailings", "payments", "providers", "factors"),
-    *("approvals", "backup", "alerts", "own_data", "standby", "answering", "own_texts"),
+    *("approvals", "backup", "alerts", "own_data", "standby", "answering", "own_texts", "hops"),
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
 

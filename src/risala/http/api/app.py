@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from risala.config.model import HttpSection, Settings
 from risala.dataclass import dataclass
@@ -12,6 +12,7 @@ from risala.engine.model.answers import without_id
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
+from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api.batch_reader import Item, parse_batch
 from risala.http.api.bodies import parse_get, parse_send
@@ -153,6 +154,25 @@ def _add_probes(paths: PlainRoutes, gateway: Gateway) -> None:
 
 # ``POST /api/sms`` and ``POST /api/sms/get`` (contract §3).
 
+_HOPS: Final = b"risala-hops"
+"""The header of a message that another Risala passes on: which services it came through."""
+_HOPS_ALONE: Final = (
+    "A batch cannot have the header Risala-Hops, which is of one message. Send each message by"
+    " POST /api/sms."
+)
+
+
+class TakesHops(Protocol):
+    """Accepts messages that another Risala passes on."""
+
+    async def send(
+        self, principal: Principal, command: SendMessage, values: Sequence[bytes], /
+    ) -> bytes:
+        """As ``Gateway.send_message``; ``values`` are the header's lines."""
+
+
+HOPS_ACCESS: Final[FeatureAccess[TakesHops]] = FeatureAccess("hops")
+
 
 @dataclass(frozen=True, slots=True)
 class _SendsTogether:
@@ -163,7 +183,11 @@ class _SendsTogether:
     auth: ApiKeyAuth
 
     def takes(self, fields: Fields) -> bool:
-        return fields.get(b"content-type") == [JSON.encode()] and b"content-encoding" not in fields
+        return (
+            fields.get(b"content-type") == [JSON.encode()]
+            and b"content-encoding" not in fields
+            and _HOPS not in fields
+        )
 
     def command(self, raw: bytes) -> SendMessage | None:
         members = quick_object(raw)
@@ -188,7 +212,10 @@ def add_sms(paths: PlainRoutes, gateway: Gateway, context: Compared, auth: ApiKe
         principal = auth.secret(request)
         command = parse_send(await read_body(request), context())
         # The bytes are the journal's own: a repeated idempotency key gets them again.
-        answer = await gateway.send_message(principal, command)
+        if (hops := request.fields.get(_HOPS)) is None:
+            answer = await gateway.send_message(principal, command)
+        else:
+            answer = await gateway.access(HOPS_ACCESS).send(principal, command, hops)
         return PlainAnswer(without_id(answer) if principal.without_id else answer)
 
     async def get(request: PlainRequest) -> PlainAnswer:
@@ -223,6 +250,8 @@ def add_batch(
 
     async def send_batch(request: PlainRequest) -> PlainAnswer:
         principal = auth.secret(request)
+        if _HOPS in request.fields:
+            raise Problem(400, _HOPS_ALONE)
         items = await read_items(request)
         commands = [item for item in items if isinstance(item, SendMessage)]
         try:

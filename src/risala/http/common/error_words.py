@@ -41,6 +41,12 @@ WORDS: Final[Mapping[str, ErrorWord]] = {
         "a policy of the operator's forbids the message",
         "`data.reason` says which. Change the message, or ask the operator.",
     ),
+    "LOOP": ErrorWord(
+        400,
+        "another Risala passes on a message that has come through this service before, or through "
+        "eight services",
+        "Correct the routes of the services: the message goes in a circle.",
+    ),
     "NOT_CANCELABLE": ErrorWord(
         400,
         "the message has left, in whole or in part, or has ended",

@@ -45,6 +45,8 @@ class RecordingContext:
         """What the driver remembers; hand it to the next context to play a restart."""
         self.secrets: dict[str, str] = {}
         """What it remembers sealed; hand it on likewise."""
+        self.came_through: tuple[str, ...] = ()
+        """The services that each message came through, with this one."""
         self.refusals = 0
         self.note_refusals = 0
         self.refused = 0
@@ -116,6 +118,9 @@ class RecordingContext:
     def _write(self, notes: Mapping[str, str | None]) -> None:
         _put(self.notes, notes)
         self._change()
+
+    def hops(self, message_id: str) -> tuple[str, ...]:
+        return self.came_through
 
     async def fetched(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
         await self._store()

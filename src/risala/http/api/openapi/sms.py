@@ -100,7 +100,8 @@ SEND: Final = ApiOperation(
     description=(
         "Accepts a message. With the answer 200 it is stored, charged and synced to disk. Needs "
         "a secret key. A request with an `idempotencyKey` can be repeated safely: it returns "
-        "the original response, byte for byte."
+        "the original response, byte for byte. The header `Risala-Hops` is of other Risala "
+        "services, which pass messages on: 400 with `data.code` `LOOP` where one comes back."
     ),
     body=SendBody,
     answer=SendAnswer,

@@ -169,6 +169,20 @@ CREATE INDEX verification_by_organization ON verifications (organization_id, mod
 """
 
 
+HOPS: Final = """
+-- The Risala services by which a message came here, until it has left: of those alone that another
+-- Risala passed on.
+CREATE TABLE message_hops (
+  -- The message's key.
+  message INTEGER PRIMARY KEY,
+  -- Their ids, the first one first, with commas between.
+  hops TEXT NOT NULL
+) STRICT;
+
+-- What other services know this one by: random, for ever.
+INSERT INTO meta (key, value) VALUES ('hops.own', lower(hex(randomblob(8))));
+"""
+
 # The tables of counts: messages by hour and by minute, failures by their causes.
 
 COUNTS: Final = """
