@@ -40,12 +40,18 @@ class TestPhone(DriverConformance):
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:
         settings = PhoneSettings(
-            token=SecretStr(TOKEN), per_minute=60, per_day_max=None, fetch_s=1, sent_s=1
+            token=SecretStr(TOKEN), per_minute=60, per_day_max=None, fetch_s=HANG_S, sent_s=1
         )
         self.driver = driver = PhoneDriver("phone", settings, grace_s=0.05)
         self.network = DirectNetwork(driver)
         config = PhoneConfig(
-            API_URL, TOKEN, sent_after_s=0, delivered_after_s=0, reconnect_s=0.01, retry_s=0.01
+            API_URL,
+            TOKEN,
+            sent_after_s=0,
+            delivered_after_s=0,
+            reconnect_s=0.01,
+            retry_s=0.01,
+            pull_s=0.02,
         )
         self.phone = PhoneSimulator(config, network=self.network, on_event=self.hear)
         async with trio.open_nursery() as nursery:
@@ -93,7 +99,7 @@ class TestPhone(DriverConformance):
         self, call: CarrierCallback, *, age_s: float = 0.0, other: bool = False
     ) -> CarrierCallback:
         private_token = "another0token0than0that" if other else TOKEN
-        key = PhoneKeys(private_token).phone(self.phone._account["id"])
+        key = PhoneKeys(private_token).phone(self.phone.account["id"])
         stamp = str(round(time.time() - age_s))
         signature = hmac.new(key.encode(), call.body + stamp.encode(), sha256).hexdigest()
         signed = {"x-timestamp": stamp, "x-signature": signature}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import trio
+from tests.drivers.phone.conftest import Submitting
 
 from risala.drivers.phone.driver import PhoneDriver
 from risala.drivers.phone.fetched import FetchedMessages
@@ -161,6 +162,42 @@ async def test_nothing_leaves_that_could_not_be_written(line, autojump_clock):
     assert line.sent == ["Hello"]
 
 
+async def test_what_the_engine_withdrew_does_not_leave(line, autojump_clock):
+    line.context.fetch_refusals = 1
+    submitting = line.begin()
+    await trio.sleep(10)
+    assert not any(isinstance(each, MessageFetched) for each in line.phone.events)
+    assert not [key for key in line.context.notes if key.startswith("fetched/")]
+    assert isinstance(await submitting.end(), Accepted)  # the phone is reminded of it
+    assert line.context.fetches == [submitting.segment]
+    assert line.sent == ["Hello"]
+
+
+async def test_a_repeat_that_is_not_fetched_is_neither_sent_nor_called_back(line, autojump_clock):
+    line.phone.behaviour.late_s = 4000.0
+    submitting = line.begin()
+    assert isinstance(await submitting.end(), Uncertain)
+    line.context.fetch_refusals = 100
+    assert isinstance(await line.driver.submit(submitting.segment), Unsent)
+    again = Submitting(submitting.segment)
+    line.nursery.start_soon(again.run, line.driver)
+    await trio.sleep(1)
+    again.scope.cancel()
+    await trio.sleep(60)
+    assert all(each.state == "Delivered" for each in line.phone.store.texts.values())
+    assert line.context.fetches == [submitting.segment]
+
+
+async def test_a_long_text_that_no_longer_fits_lets_shorter_ones_go(new_line, autojump_clock):
+    async with new_line(per_day_max=3) as line:
+        await line.up()
+        assert isinstance(await line.submit("One"), Accepted)
+        outcome = await line.submit("ab" * 300, number=0)
+        assert (outcome.scope, outcome.cause) == (Scope.RECIPIENT, Cause.QUOTA_USED)
+        assert isinstance(await line.submit("Two"), Accepted)
+        assert line.context.healths[-1].details["today"] == 2
+
+
 async def test_a_receipt_that_could_not_be_stored_comes_again(line, autojump_clock):
     line.context.refusals = 2
     await line.submit()
@@ -265,6 +302,7 @@ async def test_the_same_attempt_after_a_restart_is_sent_once(new_line, autojump_
     async with new_line(notes=notes, phone=phone) as again:
         await again.up()
         assert isinstance(await again.driver.submit(submitting.segment), Accepted)
+        assert again.context.fetches == [submitting.segment]
         await trio.sleep(300)
         assert again.sent == ["Hello"]
         assert again.context.healths[-1].details["today"] == 1

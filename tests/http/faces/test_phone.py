@@ -59,6 +59,22 @@ async def test_a_message_goes_out_by_a_phone_and_is_delivered(phone_office):
     await office.wait_status(sent["messageId"], "delivered")
 
 
+async def test_what_a_phone_has_not_fetched_waits_and_may_be_canceled(phone_office):
+    office, phone = phone_office
+    phone.doze(is_dozing=True)
+    sent = await office.perform("send", organization_id=office.organization_id, to=TO, body="No")
+    about = {"message_id": sent["messageId"]}
+    wait = {}
+    while wait.get("wait") != "unfetched":
+        await trio.sleep(0.01)
+        wait = (await office.perform("message.show", **about))["timeline"][-1]["values"] or {}
+    assert wait == {"wait": "unfetched", "carrier": "fake"}
+    await office.perform("message.cancel", **about)
+    phone.doze(is_dozing=False)
+    sent = await office.perform("send", organization_id=office.organization_id, to=TO, body="Yes")
+    assert (await phone.wait(TextSent)).text == "Yes"
+
+
 async def test_what_a_phone_receives_comes_in(phone_office):
     office, phone = phone_office
     phone.receive("+22244556677", "Bonjour")

@@ -18,7 +18,6 @@ from risala.drivers.phone.link import GRACE_S, PhoneLink
 from risala.drivers.phone.settings import PhoneSettings
 from risala.plugins.answering import CarrierAnswer, CarrierRequest, CarrierStream
 from risala.plugins.contract import (
-    SUBMIT_S_MAX,
     Capabilities,
     CommandRefusedError,
     Declined,
@@ -37,7 +36,7 @@ REMEMBERS_IDS_S: Final = 86_400.0
 """The app keeps messages for a day at least, whatever is set in it, and for seven by our
 settings."""
 SPARE_S: Final = 10.0
-"""Seconds that a submit may take beyond its two waits."""
+"""Seconds that a submit may take beyond its wait for the fetch, or for the report after it."""
 
 
 def _wall_ms() -> int:
@@ -71,10 +70,11 @@ class PhoneDriver:
             query=True,
             validity=True,
             window_max=WINDOW_MAX,
-            submit_s=min(settings.fetch_s + settings.sent_s + SPARE_S, SUBMIT_S_MAX),
+            submit_s=max(settings.fetch_s, settings.sent_s) + SPARE_S,
             takes_whole=True,
             remembers_ids_s=REMEMBERS_IDS_S,
             same_id_is_safe=True,
+            fetches=True,
         )
         self._now_ms = now_ms
         self._grace_s = grace_s

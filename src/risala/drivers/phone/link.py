@@ -134,6 +134,16 @@ class PhoneLink:
         """Whether the carrier's phone has called since the start, or since it was admitted."""
         return self._seen_ms is not None
 
+    @property
+    def last_seen_ms(self) -> int | None:
+        """When the carrier's phone called last; None: not since the start."""
+        return self._seen_ms
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds since it called last, or since the start."""
+        return trio.current_time() - self._heard_s
+
     def admitted(self) -> None:
         """Another phone has taken the former one's place."""
         self._seen_ms = None
@@ -160,7 +170,7 @@ class PhoneLink:
                 number=self.settings.number,
                 is_listening=self.events.is_open or graced,
                 has_called=self._seen_ms is not None,
-                silent_s=now_s - self._heard_s,
+                silent_s=self.silent_s,
                 silent_after_s=self.settings.silent_after_s,
                 is_stalled=self._is_stalled,
                 last_seen_ms=self._seen_ms,
@@ -205,11 +215,13 @@ class PhoneLink:
             message = PhoneMessage(phone_id, segment, parts, self.now_ms())
             message.fetched_by = former
             if former is None:
-                if (declined := self.declines(parts)) is not None:
+                if (declined := self.declines(1)) is not None:
                     return Unsent("", declined.text, Cause.QUOTA_USED)
+                if (declined := self.declines(parts)) is not None:  # shorter ones may still go
+                    return Refused(Scope.RECIPIENT, "", declined.text, Cause.QUOTA_USED)
                 self.quota.count(parts, message.put_at_ms)
             self.messages.put(message)
-        message.is_open, message.is_unwanted = True, False
+        message.open()
         self.events.tell(ENQUEUED)
         self._changed.set()
         is_cancelled = True
@@ -224,7 +236,7 @@ class PhoneLink:
         message.is_open = False
         if message.fetched_by is None:
             self._withdraw(message)
-        elif is_cancelled and message.outcome is None:
+        elif is_cancelled and message.is_fetched and message.outcome is None:
             message.is_unwanted = True
             self.events.tell(CANCELLED, message.id)
         self._changed.set()
@@ -235,28 +247,31 @@ class PhoneLink:
         self.quota.give_back(message.parts, message.put_at_ms)
 
     async def _fate(self, message: PhoneMessage) -> Outcome:
-        with trio.move_on_after(self.settings.fetch_s):
-            while message.fetched_by is None and not self._is_over:
-                await message.changed.wait()
+        await self._wait(message, self.settings.fetch_s, lambda: message.is_fetched)
         while message.is_leaving:  # a request of the phone takes it at this moment
             await message.changed.wait()
-        if message.fetched_by is None:
+        if message.outcome is None and not message.is_fetched:
             self._is_stalled = not self._is_over
-            text = "The phone did not fetch the message in time; it never got it."
-            return Unsent("", "" if self._is_over else text)
-        with trio.move_on_after(self.settings.sent_s):
-            while message.outcome is None and not self._is_over:
-                with trio.move_on_after(ASK_AGAIN_S) as again:
-                    await message.changed.wait()
-                if again.cancelled_caught:
-                    self.events.tell(ENQUEUED)
+            return Unsent("", "" if self._is_over else "The phone did not fetch it in time.")
+        await self._wait(message, self.settings.sent_s, lambda: False)
         if message.outcome is not None:
             return message.outcome
         cause = Cause.SERVICE_STOPPED if self._is_over else Cause.NO_ANSWER
         return Uncertain("", carrier_id=message.id, cause=cause)
 
+    async def _wait(
+        self, message: PhoneMessage, limit_s: float, is_enough: Callable[[], bool]
+    ) -> None:
+        """Wait until a message has its outcome, or this is enough; the phone is reminded of it."""
+        with trio.move_on_after(limit_s):
+            while message.outcome is None and not is_enough() and not self._is_over:
+                with trio.move_on_after(ASK_AGAIN_S) as again:
+                    await message.changed.wait()
+                if again.cancelled_caught:
+                    self.events.tell(ENQUEUED)
+
     async def take(self, phone: RegisteredPhone) -> list[dict[str, object]]:
-        """What a phone gets when it fetches.
+        """What a phone gets when it fetches: until then nobody has it.
 
         Raises:
             NotStoredError: it could not be written that the phone has them; nothing leaves then.
@@ -265,14 +280,14 @@ class PhoneLink:
             return []  # it waits for the operator's yes
         self._is_stalled = False
         messages = self.messages.to_list(phone.id, self.now_ms())[:LIST_MAX]
-        fresh = [each for each in messages if each.fetched_by is None and not each.is_leaving]
-        if fresh:
+        fresh = [each for each in messages if each.is_open and not each.is_fetched]
+        if fresh := [each for each in fresh if not each.is_leaving]:
             await self._leave(fresh, phone.id)
         sim = self.settings.sim
         answer = [
             listed(each, None if sim == "any" else sim)
             for each in messages
-            if each.fetched_by == phone.id and (each.is_open or each.is_unwanted)
+            if each.is_unwanted or (each.is_open and each.is_fetched)
         ]
         return answer + [probe(phone_id) for phone_id in self._asked]
 
@@ -280,11 +295,16 @@ class PhoneLink:
         for message in fresh:
             message.is_leaving = True
         try:
-            notes = self.fetched.give(fresh, phone_id, self.now_ms())
-            await self.context.remember({**notes, _QUOTA: self.quota.note})
-            for message in fresh:
+            # A phone that was told to fetch it is written down after the engine's own line: a crash
+            # between them leaves a message that nobody has, and any phone may get it.
+            mine = await self.context.fetched([each.segment for each in fresh])
+            left = [each for each in fresh if each.segment in mine]
+            if left:
+                notes = self.fetched.give(left, phone_id, self.now_ms())
+                await self.context.remember({**notes, _QUOTA: self.quota.note})
+            for message in left:
                 if message.is_open:
-                    message.fetched_by = phone_id
+                    message.fetched_by, message.is_fetched = phone_id, True
         finally:
             for message in fresh:
                 message.is_leaving = False

@@ -83,7 +83,9 @@ class PhoneMessage:
         self.is_leaving = False
         """A request of the phone is about to take it."""
         self.fetched_by: str | None = None
-        """The phone that fetched it; None: none has yet."""
+        """The phone that has ever fetched it; None: none has yet."""
+        self.is_fetched = False
+        """That phone has fetched it since its present submit began."""
         self.is_unwanted = False
         """Its submit was cancelled after the phone had fetched it: it is to be called back."""
         self.is_open = True
@@ -97,6 +99,10 @@ class PhoneMessage:
     def outcome(self) -> Outcome | None:
         """What its submit came to; None: that is not decided."""
         return None if self.meaning is None else self.meaning.outcome
+
+    def open(self) -> None:
+        """Its submit begins, maybe not for the first time."""
+        self.is_open, self.is_unwanted, self.is_fetched = True, False, False
 
     def is_news(self, meaning: Meaning) -> bool:
         """Whether a report says more than those before: some come late, or again."""

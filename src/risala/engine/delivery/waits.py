@@ -67,6 +67,9 @@ class Waits:
         ailing = self.ailing(row.route, row.recipient, row.segments)
         if ailing is not None:
             return ailing
+        for lane in self._serving(row.route):
+            if lane.offers.has(row.id):
+                return {"wait": Wait.UNFETCHED.value, "carrier": lane.name}
         well = [lane for lane in self._serving(row.route) if lane.healthy(now_s)]
         quotas = [_declined(lane, row.recipient, row.segments) for lane in well]
         if well and all(quotas):

@@ -131,6 +131,8 @@ class Wait(StrEnum):
     """``carrier`` has used up its quota; ``until`` if that is known."""
     THROTTLED = "throttled"
     """``carrier`` asked us to slow down, or is at its full pace."""
+    UNFETCHED = "unfetched"
+    """``carrier`` fetches its messages, and has not fetched this one."""
     FAULTS = "faults"
     """``carrier`` failed too often in a row and is not used ``until`` then."""
     TURN = "turn"

@@ -103,6 +103,8 @@ def _waits(entry: DatedLine) -> str:
             return f"It waits{until} for {carrier}: {why}"
         case Wait.THROTTLED:
             return f"It waits: {carrier} is sending at its highest speed."
+        case Wait.UNFETCHED:
+            return f"It waits until {carrier} fetches it."
         case Wait.FAULTS:
             return f"It waits: {carrier} failed too often and gets no messages{until}."
         case Wait.RESTORED:

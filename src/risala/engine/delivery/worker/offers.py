@@ -115,5 +115,9 @@ class Offers:
         for call in [call for call in self._waiting() if call.job.row.id == message_id]:
             self.withdraw(call)
 
+    def has(self, message_id: str) -> bool:
+        """Whether a message is offered, and its carrier has not fetched it."""
+        return any(call.job.row.id == message_id for call in self._waiting())
+
     def _waiting(self) -> Iterator[SubmitCall]:
         return (call for call in self._calls if call.offer is not None and call.writing is None)

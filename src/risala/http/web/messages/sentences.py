@@ -51,6 +51,7 @@ _WAITS: Final = {
     ),
     "paused": N_("It waits: {carrier} is paused."),
     "throttled": N_("It waits: {carrier} is sending at its highest speed."),
+    "unfetched": N_("It waits until {carrier} fetches it."),
     "stopping": N_("It waits: the service is not running."),
     "operator": N_("It waits: {carrier} needs our attention."),
     "link_down": N_("It waits: the link of {carrier} is down."),
