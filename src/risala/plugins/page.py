@@ -101,6 +101,12 @@ class PageService(Protocol):
         """The reader's language: ``en``, ``fr`` or ``ar``."""
 
     @property
+    def address(self) -> str:
+        """Where the carrier calls the driver whose part this is
+        (:attr:`risala.plugins.answering.CarrierRequest.own_url`); only the path of it where
+        ``http.public_url`` is not set. Empty: it is not called, or this is another page."""
+
+    @property
     def query(self) -> Mapping[str, str]:
         """The fields of the page's address."""
 

@@ -10,11 +10,10 @@ from typing import Final
 from risala.drivers.phone.devices import RegisteredPhone
 from risala.drivers.phone.inbox import PhoneInbox
 from risala.drivers.phone.link import PhoneLink
+from risala.drivers.phone.page import API
 from risala.drivers.phone.words import StrangeWordsError, registration_of, reports_of
 from risala.plugins.answering import CarrierAnswer, CarrierRequest, CarrierStream
 
-API: Final = "/mobile/v1"
-"""Where the app's API begins below the carrier's address."""
 INBOUND: Final = "/inbound"
 WEBHOOK_EVENTS: Final = ("sms:received", "system:ping")
 PING_S: Final = 300

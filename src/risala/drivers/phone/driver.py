@@ -15,6 +15,7 @@ import trio
 from risala.drivers.phone import commands
 from risala.drivers.phone.calls import PhoneCalls
 from risala.drivers.phone.link import GRACE_S, PhoneLink
+from risala.drivers.phone.page import PhonePage
 from risala.drivers.phone.settings import PhoneSettings
 from risala.plugins.answering import CarrierAnswer, CarrierRequest, CarrierStream
 from risala.plugins.contract import (
@@ -80,6 +81,7 @@ class PhoneDriver:
         self._grace_s = grace_s
         self._link: PhoneLink | None = None
         self._calls: PhoneCalls | None = None
+        self._page = PhonePage(lambda: self._link)
 
     async def run(
         self,
@@ -121,6 +123,11 @@ class PhoneDriver:
             await trio.lowlevel.checkpoint()
             return None
         return await self._link.query(carrier_id)
+
+    @property
+    def console_page(self) -> PhonePage:
+        """Its part of the carrier's page: see :class:`~risala.plugins.page.Paged`."""
+        return self._page
 
     @property
     def commands(self) -> tuple[DriverCommand, ...]:

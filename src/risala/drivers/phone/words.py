@@ -44,11 +44,13 @@ class PhoneState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SimCard:
-    """A SIM as the app describes it; it hides all but the last four digits of a number."""
+    """A SIM as the app describes it."""
 
     number: int
     """1 or 2."""
     operator: str
+    phone: str = ""
+    """Its phone number; the app hides all but the last four digits, or does not know it."""
 
     @property
     def line(self) -> str:
@@ -107,7 +109,8 @@ def registration_of(body: bytes) -> PhoneRegistration:
         number = each.get("simNumber")
         if not isinstance(number, int):
             raise StrangeWordsError
-        sims.append(SimCard(number, _word(each, "carrierName")[:NAME_CHARACTERS_MAX]))
+        operator = _word(each, "carrierName")[:NAME_CHARACTERS_MAX]
+        sims.append(SimCard(number, operator, _word(each, "phoneNumber")[:NAME_CHARACTERS_MAX]))
     return PhoneRegistration(_word(fields, "name")[:NAME_CHARACTERS_MAX], tuple(sims))
 
 

@@ -49,9 +49,10 @@ Runs = list[list[dict[str, Any]]]
 class OperatorService:
     """A :class:`risala.plugins.page.PageService`: the operator's own rights, and less."""
 
-    def __init__(self, request: PageRequest, *, acts: bool) -> None:
+    def __init__(self, request: PageRequest, *, acts: bool, address: str = "") -> None:
         self._request = request
         self._acts = acts
+        self.address = address
 
     @property
     def language(self) -> str:
@@ -75,17 +76,18 @@ class OperatorService:
 
 
 async def blocks_of(
-    request: PageRequest, name: str, page: ConsolePage
+    request: PageRequest, name: str, page: ConsolePage, address: str = ""
 ) -> Sequence[PageBlock] | None:
     """The blocks of a page; None: it could not be drawn, and the log says why.
 
     Args:
         name: what the log calls the page.
+        address: where its driver is called, if it is a driver's.
     """
     blocks: object = None
     try:
         with trio.move_on_after(DRAW_S) as scope:
-            blocks = await page.show(OperatorService(request, acts=False))
+            blocks = await page.show(OperatorService(request, acts=False, address=address))
     except EngineError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else

@@ -14,6 +14,7 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.carriers import state
 from risala.engine.model.records.carriers.state import CarrierDetails, CommandAnswer
 from risala.http.operator.blocks import REDRAWN_S_MIN, Runs, blocks_of, log_failure, runs_of
+from risala.http.operator.carriers.address import called_at
 from risala.http.operator.carriers.driver_words import (
     driver_facts,
     driver_line,
@@ -99,7 +100,7 @@ async def _filled(request: PageRequest, lane: CarrierDetails) -> FilledPart:
         return FilledPart(has_failed=True)
     if page is None:
         return FilledPart()
-    blocks = await blocks_of(request, log_name, page)
+    blocks = await blocks_of(request, log_name, page, called_at(request, lane.name))
     if blocks is None:
         return FilledPart(has_failed=True)
     may_ask = {each.name for each in lane.commands} if request.can(state.ASK) else frozenset()

@@ -238,6 +238,7 @@ class DriverMannerChecks(DriverArrivalChecks):
 class PlainPageService:
     """A :class:`~risala.plugins.page.PageService` without an engine."""
 
+    address = "https://sms.example/carriers/line"
     query: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, language: str) -> None:

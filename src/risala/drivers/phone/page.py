@@ -1,0 +1,119 @@
+"""A phone's part of its carrier's page in the console: how it is, its SIMs, another phone that
+waits, and how to pair one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import trio
+
+from risala.drivers.phone.commands import FORGET, REPLACE
+from risala.drivers.phone.devices import RegisteredPhone
+from risala.drivers.phone.link import PhoneLink
+from risala.drivers.phone.page_words import WORDS, PageWords
+from risala.drivers.phone.words import SimCard
+from risala.plugins.page import (
+    Cell,
+    PageBlock,
+    PageFigures,
+    PageForm,
+    PageHeading,
+    PageService,
+    PageTable,
+    PageText,
+)
+
+API: Final = "/mobile/v1"
+"""Where the app's API begins below the carrier's address."""
+REDRAWN_EVERY_S: Final = 5.0
+_MINUTE_S: Final = 60
+
+
+class PhonePage:
+    """See :class:`~risala.plugins.page.LivePage`.
+
+    Args:
+        link: the phone while its driver runs.
+    """
+
+    redrawn_every_s = REDRAWN_EVERY_S
+
+    def __init__(self, link: Callable[[], PhoneLink | None]) -> None:
+        self._link = link
+
+    async def show(self, service: PageService) -> Sequence[PageBlock]:
+        """The page's present content."""
+        await trio.lowlevel.checkpoint()
+        words = WORDS.get(service.language, WORDS["en"])
+        link = self._link()
+        if link is None:
+            return (PageText(words.stopped),)
+        if (phone := link.book.phone) is None:
+            return (*_pairing(words, service.address),)
+        return (*_present(words, link, phone), *_waiting(words, link, phone), _forget(words, phone))
+
+
+def _present(words: PageWords, link: PhoneLink, phone: RegisteredPhone) -> Iterator[PageBlock]:
+    yield PageHeading(_name(words, phone))
+    today: Cell = link.quota.today(link.now_ms())
+    if (most := link.settings.per_day_max) is not None:
+        today = words.of_quota.format(n=today, most=most)
+    seen: Cell = words.never
+    if (seen_ms := link.last_seen_ms) is not None:
+        seen = f"{datetime.fromtimestamp(seen_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    silent = words.minutes.format(n=int(link.silent_s // _MINUTE_S))
+    figures = (
+        (words.last_seen, seen),
+        (words.silent, silent),
+        (words.in_hand, link.messages.waiting),
+        (words.today, today),
+    )
+    yield PageFigures(figures)
+    rows = [_sim(link, each) for each in phone.sims]
+    yield PageTable(words.sims, rows, words.no_sims)
+
+
+def _sim(link: PhoneLink, card: SimCard) -> tuple[Cell, ...]:
+    sim = link.settings.sim
+    number = link.settings.number if sim == card.number else None
+    return (
+        card.number,
+        card.operator or None,
+        number or card.phone or None,
+        sim
+        in (
+            "any",
+            card.number,
+        ),
+    )
+
+
+def _waiting(words: PageWords, link: PhoneLink, phone: RegisteredPhone) -> Iterator[PageBlock]:
+    if (candidate := link.book.candidate) is None:
+        return
+    yield PageHeading(words.another.format(name=_name(words, candidate)))
+    yield PageForm(
+        REPLACE.name,
+        words.replace.format(name=_name(words, phone)),
+        text=words.another_text,
+        confirm=words.replace_confirm,
+    )
+
+
+def _forget(words: PageWords, phone: RegisteredPhone) -> PageForm:
+    submit = words.forget.format(name=_name(words, phone))
+    return PageForm(FORGET.name, submit, confirm=words.forget_confirm)
+
+
+def _pairing(words: PageWords, address: str) -> Iterator[PageBlock]:
+    url = (address if "://" in address else f"https://…{address}") + API
+    yield PageHeading(words.pairing)
+    yield PageText(words.pairing_text)
+    for number, step in enumerate(words.steps, 1):
+        yield PageText(f"{number}. {step.format(url=url, token=words.token)}")
+
+
+def _name(words: PageWords, phone: RegisteredPhone) -> str:
+    return phone.name or words.nameless
