@@ -38,7 +38,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def own(line) -> dict[str, str]:
-    return bearer(line.phone._account["token"])
+    return bearer(line.phone.account["token"])
 
 
 def report(message_id: str, state: str = "Delivered", **more) -> bytes:
@@ -149,7 +149,7 @@ async def test_a_phone_that_waits_for_the_operator_changes_nothing(line, autojum
     outcome = await submitting.end()
     assert isinstance(outcome, Accepted)
     await line.context.wait_receipts(1)
-    token = bearer(other._account["token"])
+    token = bearer(other.account["token"])
     async with unchanged(line):
         await line.network.call("PATCH", "/message", token, report(outcome.carrier_id, "Failed"))
         answer = await line.network.call("GET", "/message", token)
@@ -215,7 +215,7 @@ def signed(key: str, body: bytes, *, off_s: int = 0) -> dict[str, str]:
 
 
 def key_of(line) -> str:
-    return line.phone._settings["webhooks"]["signing_key"]
+    return line.phone.settings["webhooks"]["signing_key"]
 
 
 async def bring(line, body: bytes, headers: dict[str, str]) -> int:

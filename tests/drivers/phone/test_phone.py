@@ -76,7 +76,7 @@ async def test_a_registration_whose_answer_was_lost_is_made_again(new_line, auto
 
 
 async def test_no_secret_is_in_the_notes(line, autojump_clock):
-    own = line.phone._account["token"]
+    own = line.phone.account["token"]
     written = " ".join(line.context.notes.values())
     assert own not in written
     assert TOKEN not in written
