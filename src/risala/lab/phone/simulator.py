@@ -22,7 +22,6 @@ from typing import Any
 import trio
 
 from risala.lab.phone.config import PhoneConfig
-from risala.lab.phone.core import PhoneCore, unheard, wall_ms
 from risala.lab.phone.events import (
     MessageFetched,
     PhoneChanged,
@@ -32,14 +31,15 @@ from risala.lab.phone.events import (
     StreamChanged,
 )
 from risala.lab.phone.network import DroppingNetwork, HttpNetwork, NetworkLostError, PhoneNetwork
-from risala.lab.phone.receiving import TextReceiving
-from risala.lab.phone.sending import TextSending
+from risala.lab.phone.phone import SimulatedPhone, unheard, wall_ms
+from risala.lab.phone.receiver import TextReceiver
+from risala.lab.phone.sender import TextSender
 from risala.lab.phone.store import AppStore, StoredText
 
 
-class PhoneSimulator(PhoneCore):
+class PhoneSimulator(SimulatedPhone):
     """A phone that runs until it is cancelled. Arguments: see
-    :class:`~risala.lab.phone.core.PhoneCore`."""
+    :class:`~risala.lab.phone.phone.SimulatedPhone`."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class PhoneSimulator(PhoneCore):
         super().__init__(config, network=network, on_event=on_event, now_ms=now_ms)
         self.is_open = True
         """Whether the app runs; Android may have killed it."""
-        self._sending = TextSending(self)
-        self._receiving = TextReceiving(self)
+        self._sender = TextSender(self)
+        self._receiver = TextReceiver(self)
         self._wanted = {"pull": False, "webhooks": False, "settings": False}
 
     # -- what somebody does to it ----------------------------------------------------------------
@@ -91,7 +91,7 @@ class PhoneSimulator(PhoneCore):
 
     def receive(self, sender: str, text: str, sim: int = 1) -> None:
         """Somebody writes to the phone."""
-        self._receiving.receive(sender, text, sim)
+        self._receiver.receive(sender, text, sim)
 
     # -- its life ----------------------------------------------------------------------------------
 
@@ -118,10 +118,10 @@ class PhoneSimulator(PhoneCore):
         await self._registered()
         for text in self.store.texts.values():
             if text.state == "Processed":  # Android has it, whatever became of the app
-                self.start(self._sending.finish, text)
+                self.start(self._sender.finish, text)
         for task in (self._listen, self._pull_regularly, self._work):
             app.start_soon(task)
-        for part in (self._sending, self._receiving):
+        for part in (self._sender, self._receiver):
             app.start_soon(part.run)
 
     async def _registered(self) -> None:
@@ -225,7 +225,7 @@ class PhoneSimulator(PhoneCore):
             if fields["state"] == "Cancelling":
                 self._cancel(fields["id"], fields)
             elif known is not None:
-                self._sending.report(known)
+                self._sender.report(known)
             else:
                 self.store.add(fields)
                 self.tell(MessageFetched(fields["id"]))
@@ -236,4 +236,4 @@ class PhoneSimulator(PhoneCore):
             text = StoredText(text_id, fields["phoneNumbers"][0], "", None, None, 0, reports=False)
             text.become("Cancelled", self.now_ms())  # it is told, and not kept
         if text is not None:
-            self._sending.report(text)
+            self._sender.report(text)

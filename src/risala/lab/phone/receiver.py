@@ -9,15 +9,15 @@ from typing import Any
 
 import trio
 
-from risala.lab.phone.core import PhoneCore
 from risala.lab.phone.events import TextUploaded
+from risala.lab.phone.phone import SimulatedPhone
 from risala.lab.phone.store import written
 
 
-class TextReceiving:
+class TextReceiver:
     """Brings the texts that people send to a phone."""
 
-    def __init__(self, phone: PhoneCore) -> None:
+    def __init__(self, phone: SimulatedPhone) -> None:
         self._phone = phone
         self._received: list[tuple[str, dict[str, Any]]] = []
         self._number = 0

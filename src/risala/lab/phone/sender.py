@@ -6,8 +6,8 @@ from typing import Final
 
 import trio
 
-from risala.lab.phone.core import PhoneCore
 from risala.lab.phone.events import StateReported, TextSent
+from risala.lab.phone.phone import SimulatedPhone
 from risala.lab.phone.store import StoredText
 
 REPORT_TRIES: Final = 10
@@ -16,10 +16,10 @@ HALF_HOUR_S: Final = 1800.0
 LIMIT_EXCEEDED: Final = "Send result: RESULT_ERROR_LIMIT_EXCEEDED (Failed because …)"
 
 
-class TextSending:
+class TextSender:
     """Sends a phone's texts."""
 
-    def __init__(self, phone: PhoneCore) -> None:
+    def __init__(self, phone: SimulatedPhone) -> None:
         self._phone = phone
         self._sent_s: list[float] = []
 

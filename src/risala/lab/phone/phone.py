@@ -30,7 +30,7 @@ def _any_event(_event: object) -> bool:
     return True
 
 
-class PhoneCore:
+class SimulatedPhone:
     """A phone, as its parts know it.
 
     Args:
