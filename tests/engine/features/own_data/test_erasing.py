@@ -248,6 +248,33 @@ def test_what_is_with_a_carrier_is_waited_for(book):
     assert book.one("SELECT recipient FROM message") == "forgotten"
 
 
+@pytest.mark.parametrize("number", [NUMBER, None])
+def test_what_ends_right_after_the_walk_passed_it_is_erased_too(book, monkeypatch, number):
+    monkeypatch.setattr(erasing, "AT_ONCE", 1)
+    organization_id = book.organization()
+    under_way, _ = (book.accept(organization_id, recipient=NUMBER) for _ in range(2))
+    book.conn.execute("UPDATE message SET status = 3")
+    book.conn.execute("UPDATE message SET status = 1 WHERE id = ?", (under_way,))
+    book.now_ms += 1000
+    new = (book.id("del"), organization_id, number, "owner@example.com", book.now_ms)
+    erasure = book.unit(lambda conn: erasures.begin(conn, *new))
+    book.unit(lambda conn: erasures.note(conn, erasure, ErasureStep.EVENTS, "", {}))
+
+    def go_on_until(is_reached):
+        for _ in range(40):
+            now = erasures.find(book.conn, erasure.id)
+            if is_reached(now):
+                return
+            assert not book.unit(lambda conn, now=now: erasing.take_out(conn, now, 1)).waits
+        raise AssertionError("it does not come there")
+
+    go_on_until(lambda now: now.step is ErasureStep.CARRIERS)
+    assert book.one("SELECT count(*) FROM message WHERE recipient = 'forgotten'") == 1
+    book.conn.execute("UPDATE message SET status = 2 WHERE status = 1")
+    go_on_until(lambda now: now.ended_at is not None)
+    assert book.one("SELECT count(*) FROM message WHERE recipient = 'forgotten'") == 2
+
+
 async def test_the_same_number_twice_is_one_deletion_and_there_are_not_too_many(
     world, autojump_clock
 ):

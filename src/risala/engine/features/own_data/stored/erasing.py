@@ -34,7 +34,9 @@ AT_ONCE: Final = 100
 LOOKED_AT: Final = 1000
 """Events, or writers of messages, that one unit reads."""
 _AGAIN: Final = "again"
-"""The place of :attr:`ErasureStep.CARRIERS` where something was waited for."""
+"""The place of :attr:`ErasureStep.CARRIERS` if a message was under way: once all have ended, the
+steps are repeated. A place of :attr:`ErasureStep.MESSAGES` ends with it if it is behind such a
+message, which may end before the next step looks."""
 _ANY_MODE: Final = "mode IN ('live', 'test')"
 """Needed for the index by number, which has the mode before it."""
 _NO: Final = "(SELECT no FROM organizations WHERE id = ?)"
@@ -54,6 +56,7 @@ in its body. The types' numbers are those of ``model/numbers.py``."""
 class _Stepped:
     gone: Mapping[str, int]
     place: str
+    """The place in this step; in the next one if this is done."""
     done: bool
 
 
@@ -77,7 +80,8 @@ def take_out(conn: sqlite3.Connection, seen: Erasure, now_ms: int) -> Erased:
     if erasure.step is ErasureStep.REST:
         noted = erasures.note(conn, erasure, erasure.step, "", stepped.gone)
         return Erased(erasures.end(conn, noted, now_ms))
-    return Erased(erasures.note(conn, erasure, following(erasure.step), "", stepped.gone))
+    step = following(erasure.step)
+    return Erased(erasures.note(conn, erasure, step, stepped.place, stepped.gone))
 
 
 def _carriers(conn: sqlite3.Connection, erasure: Erasure) -> Erased:
@@ -298,6 +302,7 @@ def _sessions(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
 
 def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
     """Erase text, number and metadata of ended messages, and carriers' repetitions of them."""
+    after, _space, again = erasure.place.partition(" ")
     whose, values = "", []
     if erasure.number is not None:
         whose, values = "recipient = ? AND ", [erasure.recipient]
@@ -306,13 +311,18 @@ def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
         f"organization = {_NO} AND key > ? AND key <= ? ORDER BY key LIMIT ?",
         (
             *(*values, erasure.organization_id),
-            *(int(erasure.place or 0), erasure.until_key, AT_ONCE),
+            *(int(after or 0), erasure.until_key, AT_ONCE),
         ),
     ).fetchall()
     going = [key for key, status, is_out in rows if status >= OVER and not is_out]
     empty(conn, going)
-    place = str(max(key for key, _, _ in rows)) if rows else ""
-    return _Stepped({"messages": len(going)}, place, done=len(rows) < AT_ONCE)
+    if any(status < OVER for _, status, _ in rows):
+        again = _AGAIN
+    gone = {"messages": len(going)}
+    if len(rows) < AT_ONCE:
+        return _Stepped(gone, again, done=True)
+    last = max(key for key, _, _ in rows)
+    return _Stepped(gone, f"{last} {again}".rstrip(), done=False)
 
 
 def _rest(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped:
