@@ -204,7 +204,7 @@ class WorkerContext:
             return
         partly = bool(self._repositories.queue.acknowledged_parts(row.id))
         outcome = discreet(outcome, segment, is_code=row.kind == "code")
-        answer = self._lane.answer(row, segment, outcome, partly_accepted=partly, live=False)
+        answer = self._lane.answers.of(row, segment, outcome, partly_accepted=partly, live=False)
         try:
             await self._lane.scribe.finished(answer)
         except Draining:  # it stays uncertain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import Final
 
@@ -14,14 +14,9 @@ import trio
 
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.attempt_writer import AttemptWriter
+from risala.engine.delivery.worker.answers import Answers
 from risala.engine.delivery.worker.awaited import Awaited
-from risala.engine.delivery.worker.calls import (
-    LATE_MAX,
-    Calls,
-    Questions,
-    SubmitCall,
-    manners_of,
-)
+from risala.engine.delivery.worker.calls import LATE_MAX, Calls, Questions, manners_of
 from risala.engine.delivery.worker.consequences import (
     Consequences,
     Learning,
@@ -35,22 +30,12 @@ from risala.engine.delivery.worker.parts import Counts, Job, WorkerHooks, tell_u
 from risala.engine.delivery.worker.traffic import WorkerTraffic
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Failed, Unavailable
-from risala.engine.model.records.attempts import Attempt, Lease, Started, Step, SubmitAnswer
-from risala.engine.model.records.messages import DueRow
+from risala.engine.model.records.attempts import Attempt, Lease, Started
 from risala.engine.model.states import Gate
 from risala.engine.rules.repeats import Manners
 from risala.engine.rules.throttle import Breaker, Throttle
-from risala.plugins.contract import (
-    Choosy,
-    Declined,
-    Driver,
-    DriverContext,
-    Health,
-    HealthState,
-    Segment,
-)
+from risala.plugins.contract import Choosy, Declined, Driver, DriverContext, Health, HealthState
 from risala.sms.cause import Cause
-from risala.sms.outcome import Accepted, Outcome, Uncertain, Unsent
 from risala.sms.values import quickly
 
 log = structlog.get_logger(__name__)
@@ -101,10 +86,11 @@ class CarrierWorker:
     _rests: bool = False
     awaited: Awaited = field(init=False)
     """The accepted segments whose receipts should come."""
+    answers: Answers = field(init=False)
+    """What becomes of its submits."""
     offers: Offers = field(init=False)
     """What its carrier has not fetched yet; nothing, unless it fetches."""
     _calls: Calls = field(init=False)
-    _consequences: Consequences = field(init=False)
     _learning: Learning = field(init=False)
     _is_choosy: bool = field(init=False)
     _questions: Questions = field(default_factory=Questions)
@@ -116,11 +102,20 @@ class CarrierWorker:
         self.standing = CarrierLink(can, self.recorder.clock)
         self.traffic = WorkerTraffic(self.recorder.clock)
         self.awaited = Awaited(is_asked=can.query)
-        self._calls = Calls(self.name, self.driver, self)
-        self.offers = Offers(self._calls, self.scribe, self)
         self.manners = manners_of(can)
-        self._consequences = Consequences(self.carrier, retry, self.hooks, self.manners)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
+        self.answers = Answers(
+            driver=self.driver,
+            recorder=self.recorder,
+            scribe=self.scribe,
+            fence=self.fence,
+            standing=self.standing,
+            awaited=self.awaited,
+            consequences=Consequences(self.carrier, retry, self.hooks, self.manners),
+            learning=self._learning,
+            owner=self,
+        )
+        self._calls, self.offers = self.answers.calls, self.answers.offers
         self._is_choosy = isinstance(self.driver, Choosy)
 
     def _window_max(self) -> int:
@@ -131,7 +126,7 @@ class CarrierWorker:
         """Apply other settings of the same carrier, except its driver's own."""
         self.carrier = carrier
         self.window_max = self._window_max()
-        self._consequences = replace(self._consequences, carrier=carrier)
+        self.answers.retune(carrier)
         self.throttle.retune(carrier.rate_per_s, trio.current_time())
         self.hooks.changed()
 
@@ -289,7 +284,7 @@ class CarrierWorker:
         """Take back a message that must not be sent, or not from here."""
         self.breaker.withdrew()
         self.throttle.give_back()
-        self._finished(job, goes_on=False)
+        self.finished(job, goes_on=False)
 
     async def _rest(self, job: Job, error: BaseException) -> None:
         """Nothing was written and nothing left: the message's due time is unchanged."""
@@ -299,7 +294,7 @@ class CarrierWorker:
             await trio.sleep(STORAGE_PAUSE_S)
             self.hooks.put_back(job.row)
         finally:
-            self._finished(job, goes_on=False)
+            self.finished(job, goes_on=False)
 
     def _begun(self, job: Job, result: Started | Failed | None) -> None:
         """The start of its next part is on disk, or will never be."""
@@ -308,61 +303,19 @@ class CarrierWorker:
         elif isinstance(result, Started):
             job.attempt = result.attempt
             if self._nursery is None:  # we stop: what has not left is uncertain at the next start
-                self._finished(job, goes_on=False)
+                self.finished(job, goes_on=False)
                 return
             # Only after the commit: a process that was frozen over it may have lost its lease.
             self.fence()
             self.counts.submitted += 1
             self._calls.submit(job, self._nursery)
         elif self._nursery is None:
-            self._finished(job, goes_on=False)
+            self.finished(job, goes_on=False)
         else:
             self._nursery.start_soon(self._rest, job, result.error)
 
-    def heard(self, call: SubmitCall, outcome: Outcome | None) -> None:
-        """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
-        if call.is_dropped:
-            return
-        if outcome is None:
-            if not call.given_up:
-                fault = "Its driver failed while submitting a message. See the log for the cause."
-                self._distrust(fault)
-            unknown = Uncertain if call.offer is None else Unsent
-            outcome = unknown("", cause=Cause.DRIVER_FAULT)
-        else:
-            self.standing.fault = None
-            self.counts.latency.add(self._calls.took_s(call))
-        if call.offer is not None:
-            self.offers.answered(call, outcome)
-        elif call.given_up:
-            self._settle_late(call, outcome)
-        else:
-            self.settle(call, outcome)
-
-    def fetched_one(self, call: SubmitCall) -> None:
-        """See :class:`~risala.engine.delivery.worker.offers.OffersOwner`."""
-        self.fence()
-        self.counts.submitted += 1
-        self._calls.renew(call)
-
-    def take_back(self, call: SubmitCall, outcome: Outcome | None) -> None:
-        """See :class:`~risala.engine.delivery.worker.offers.OffersOwner`."""
-        if outcome is None:
-            self.breaker.withdrew()
-            self.throttle.give_back()
-        else:
-            self._learning.learn(outcome)
-        self._finished(call.job, goes_on=False)
-        if call.job.repeat is None:  # else it is uncertain, and handed over again
-            self.hooks.put_back(call.job.row)
-
-    def cut_off(self, call: SubmitCall) -> None:
-        """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
-        if not (call.given_up or call.is_dropped):
-            self._finished(call.job, goes_on=False)
-
-    def _finished(self, job: Job, *, goes_on: bool) -> None:
-        """Only the journal counts again, or the next part follows."""
+    def finished(self, job: Job, *, goes_on: bool) -> None:
+        """See :class:`~risala.engine.delivery.worker.answers.AnswersOwner`."""
         self.in_flight -= 1
         if goes_on:
             self.continuing.append(job)
@@ -373,118 +326,17 @@ class CarrierWorker:
         self._tell_idle()
         self.hooks.changed()
 
-    def settle(self, call: SubmitCall, outcome: Outcome) -> None:
-        """Write down the result, and continue once it is on disk.
-
-        A message that the carrier has accepted whole frees room in the window at once: the commit
-        that writes this answer also writes the start of the next message.
-        """
-        job = call.job
-        call.outcome = outcome
-        call.makes_room = (
-            isinstance(outcome, Accepted) and len(job.remaining) == 1 and not job.row.goes_alone
-        )
-        lesson = self._learning.learn(outcome)
-        if lesson is not None:
-            self.standing.note(lesson)
-        if not isinstance(outcome, Accepted):
-            self.standing.note_error(outcome.cause, outcome.raw, outcome.text)
-        self.scribe.finish(self._answer_of(call, outcome), partial(self._settled, call))
-        if call.makes_room:
-            self.in_flight -= 1
-            self.settling += 1
-            self.hooks.changed()
-
-    def _settled(self, call: SubmitCall, failed: Failed | None) -> None:
-        """The result is on disk: more parts of the message may follow at once."""
-        job, outcome, goes_on = call.job, call.outcome, False
-        if failed is not None:  # the next start finds that it was under way
-            tell_unwritten(self.name, job.row.id, failed.error)
-        elif isinstance(outcome, Accepted):
-            self.awaited.expect(job.row.id, call.segment.number, outcome.carrier_id)
-            job.partly_accepted = True
-            job.remaining.popleft()
-            job.repeat = None
-            goes_on = bool(job.remaining)
-        if call.makes_room:  # that was reported at once
-            self.settling -= 1
-            self.hooks.release(job.row.id)
-            self._tell_idle()
-        else:
-            self._finished(job, goes_on=goes_on)
-
-    def answer(
-        self,
-        row: DueRow,
-        segment: Segment,
-        outcome: Outcome,
-        *,
-        partly_accepted: bool,
-        is_repeat: bool = False,
-        live: bool = True,
-    ) -> SubmitAnswer:
-        """See :meth:`Consequences.answer`."""
-        return self._consequences.answer(
-            row,
-            segment,
-            outcome,
-            self.recorder.stamp(),
-            partly_accepted=partly_accepted,
-            is_repeat=is_repeat,
-            gives_receipts=self.standing.gives_receipts,
-            live=live,
-        )
-
-    def _answer_of(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> SubmitAnswer:
-        job = call.job
-        answer = self.answer(
-            job.row,
-            call.segment,
-            outcome,
-            partly_accepted=job.partly_accepted,
-            is_repeat=job.repeat is not None,
-            live=live,
-        )
-        if answer.decision.step is Step.AWAIT and (call.lost_link or not self.standing.is_up):
-            return replace(answer, decision=replace(answer.decision, lost_link=True))
-        return answer
-
-    def overdue(self, call: SubmitCall) -> None:
-        """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
-        limit_s = self._calls.limit_s
-        log.error(
-            "driver.silent",
-            carrier=self.name,
-            message_id=call.segment.message_id,
-            limit_s=limit_s,
-        )
-        self._distrust(f"Its driver has not answered a submit within {limit_s:g} s.")
-        if call.offer is not None:
-            self.offers.withdraw(call)
-            return
-        text = "The driver did not report what happened to the message."
-        self.settle(call, Uncertain("", text, cause=Cause.DRIVER_FAULT))
-
-    def _settle_late(self, call: SubmitCall, outcome: Outcome) -> None:
-        """Use an answer that came after its deadline; first the uncertain outcome is written."""
-        can_be_resolved = self.manners.same_id_is_safe or self.manners.is_asked
-        if isinstance(outcome, Uncertain) and not can_be_resolved:
-            return  # no news; else that the submit has ended is news
-        self.counts.late += 1
-        self._calls.note_unended(call.job.row.id)
-
-        def done(failed: Failed | None) -> None:
-            self._calls.unended.discard(call.job.row.id)
-            if failed is not None:  # it stays uncertain
-                tell_unwritten(self.name, call.job.row.id, failed.error)
-            elif isinstance(outcome, Accepted):
-                self.awaited.expect(call.job.row.id, call.segment.number, outcome.carrier_id)
-
-        self.scribe.finish(self._answer_of(call, outcome, live=False), done)
-
-    def _distrust(self, fault: str) -> None:
-        self.standing.distrust(fault, trio.current_time())
+    def made_room(self) -> None:
+        """See :class:`~risala.engine.delivery.worker.answers.AnswersOwner`."""
+        self.in_flight -= 1
+        self.settling += 1
         self.hooks.changed()
+
+    def room_settled(self, job: Job) -> None:
+        """See :class:`~risala.engine.delivery.worker.answers.AnswersOwner`."""
+        self.settling -= 1
+        self.hooks.release(job.row.id)
+        self._tell_idle()
 
     def set_health(self, health: Health) -> None:
         """Take over the driver's report on its link."""
@@ -531,4 +383,4 @@ class CarrierWorker:
             attempt = Attempt(job.row.id, 1, job.attempt, self.name)
             await self.recorder.give_back(attempt, cause)
         finally:
-            self._finished(job, goes_on=False)
+            self.finished(job, goes_on=False)
