@@ -24,8 +24,9 @@ from risala.cli.main import cli
 from risala.cli.reach.refused import CommandRefused
 from risala.http.first_run.answers import Wrong
 from risala.http.first_run.questions import STEPS
+from risala.lab.aggregators.row import PASSWORD, USER
 from risala.lab.aggregators.stand_in import StandIn
-from risala.lab.aggregators.table import AGGREGATORS, PASSWORD, USER
+from risala.lab.aggregators.table import AGGREGATORS
 from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 
 STEP = {each.name: each for each in STEPS}

@@ -12,16 +12,10 @@ import trio
 
 from risala.drivers.http.driver import HttpDriver
 from risala.drivers.http.settings import HttpSettings
+from risala.lab.aggregators.gateways import DEVICE
+from risala.lab.aggregators.row import PASSWORD, SIGNING_SECRET, TOKEN, USER
 from risala.lab.aggregators.stand_in import StandIn, read_request
-from risala.lab.aggregators.table import (
-    AGGREGATORS,
-    ORANGE_NUMBER,
-    PASSWORD,
-    SIGNING,
-    SIGNING_SECRET,
-    TOKEN,
-    USER,
-)
+from risala.lab.aggregators.table import AGGREGATORS, ORANGE_NUMBER, SIGNING
 from risala.plugins.answering import CarrierAnswer, CarrierRequest, RequestRefusedError
 from risala.plugins.contract import HealthState, NotStoredError
 from risala.plugins.testing.context import RecordingContext
@@ -34,6 +28,18 @@ SETTINGS = {
     "orange": {"user": USER, "password": PASSWORD, "values": {"sender_number": ORANGE_NUMBER}},
     "kannel": {"user": USER, "password": PASSWORD},
     "risala": {"token": TOKEN, "signing_secret": SIGNING_SECRET},
+    "vonage": {"user": USER, "password": PASSWORD},
+    "plivo": {"user": USER, "password": PASSWORD},
+    "telnyx": {"token": TOKEN, "values": {"messaging_profile_id": "profile-1"}},
+    "messagebird": {"token": TOKEN},
+    "sinch": {"user": USER, "token": TOKEN},
+    "clickatell": {"token": TOKEN},
+    "textbee": {
+        "token": TOKEN,
+        "values": {"device_id": DEVICE},
+        "signing_secret": SIGNING_SECRET,
+    },
+    "httpsms": {"token": TOKEN},
 }
 """What each preset needs, beside addresses."""
 

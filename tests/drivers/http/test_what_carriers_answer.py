@@ -23,8 +23,8 @@ from risala.drivers.http.driver import HttpDriver
 from risala.drivers.http.requests import own_id
 from risala.drivers.http.settings import HttpSettings
 from risala.drivers.smpp.server_tls import server_context
+from risala.lab.aggregators.row import PASSWORD, USER
 from risala.lab.aggregators.stand_in import PlannedAnswer
-from risala.lab.aggregators.table import PASSWORD, USER
 from risala.plugins.contract import (
     Accepted,
     Alphabet,
@@ -285,6 +285,73 @@ ANSWERS = [
         Refused(Scope.CARRIER, "402 PAYMENT_REQUIRED", cause=Cause.NO_CREDIT),
         preset="risala",
     ),
+    Row(
+        "Vonage: faster than the account may",
+        200,
+        b'{"message-count": "1", "messages": [{"status": "1", "error-text": "Throughput"}]}',
+        Throttled("200 1"),
+        preset="vonage",
+    ),
+    Row(
+        "Vonage: a status of tomorrow in a yes",
+        200,
+        b'{"message-count": "1", "messages": [{"status": "77", "error-text": "Tomorrow"}]}',
+        Uncertain(
+            "200 77",
+            "The carrier gave an id with a word that says neither yes nor no.",
+            "OWN",
+        ),
+        preset="vonage",
+    ),
+    Row(
+        "Plivo: a parameter that it does not take",
+        400,
+        b'{"api_id": "1", "error": "src parameter is invalid"}',
+        Refused(Scope.CARRIER, "400"),
+        preset="plivo",
+    ),
+    Row(
+        "Telnyx: the recipient wrote STOP",
+        400,
+        b'{"errors": [{"code": "40300", "title": "Blocked due to STOP message"}]}',
+        Refused(Scope.CARRIER, "400 40300", cause=Cause.BARRED),
+        preset="telnyx",
+    ),
+    Row(
+        "Bird: a code that the preset does not name",
+        422,
+        b'{"errors": [{"code": 10, "description": "no (correct) recipients found"}]}',
+        Refused(Scope.CARRIER, "422 10"),
+        preset="messagebird",
+    ),
+    Row(
+        "Sinch: a word of a refusal",
+        400,
+        b'{"code": "syntax_invalid_parameter_format", "text": "x"}',
+        Refused(Scope.CARRIER, "400 syntax_invalid_parameter_format"),
+        preset="sinch",
+    ),
+    Row(
+        "Clickatell: refused in a yes",
+        207,
+        b'{"messages": [{"apiMessageId": null, "accepted": false, "to": "1", "error": {}}]}',
+        Refused(Scope.CARRIER, "207 false"),
+        preset="clickatell",
+    ),
+    Row(
+        "textbee: a phone that is not enabled",
+        400,
+        b'{"success": false, "error": "Device does not exist or is not enabled"}',
+        Refused(Scope.CARRIER, "400"),
+        preset="textbee",
+    ),
+    Row(
+        "httpSMS: no credit",
+        402,
+        b'{"status": "error", "message": "You have exceeded your limit"}',
+        Refused(Scope.CARRIER, "402", cause=Cause.NO_CREDIT),
+        preset="httpsms",
+    ),
     Row("JSON that is too deep", 200, b"[" * 60_000, Uncertain("200", NOT_JSON)),
 ]
 
@@ -295,7 +362,7 @@ async def test_each_answer_has_its_outcome(row: Row) -> None:
         async with running(row.preset) as (carrier, driver, _):
             carrier.planned.append(PlannedAnswer(row.status, row.body, row.headers))
             sent, outcome = segment(), row.outcome
-            if isinstance(outcome, Accepted) and outcome.carrier_id == "OWN":
+            if isinstance(outcome, Accepted | Uncertain) and outcome.carrier_id == "OWN":
                 outcome = replace(outcome, carrier_id=own_id(sent))
             assert await driver.submit(sent) == outcome
             assert not carrier.taken
@@ -418,6 +485,20 @@ async def called(driver: HttpDriver, path: str, body: bytes, **headers: str) -> 
     kind = {"content-type": "application/x-www-form-urlencoded", **headers}
     answer = await listener.answered("POST", path, {}, kind, body, is_proved=True)
     return answer.status
+
+
+@pytest.mark.parametrize(
+    ("is_final", "state"), [(False, ReceiptState.ENROUTE), (True, ReceiptState.EXPIRED)]
+)
+async def test_an_attempt_of_httpsms_that_expires_may_not_be_the_last(
+    is_final: bool, state: ReceiptState
+) -> None:
+    data = {"message_id": "m-1", "contact": "+22236000001", "is_final": is_final}
+    event = {"specversion": "1.0", "type": "message.send.expired", "data": data}
+    kind = {"content-type": "application/json"}
+    async with running("httpsms") as (_, driver, context):
+        assert await called(driver, "/event", json.dumps(event).encode(), **kind) == 200
+        assert [(one.carrier_id, one.state) for one in context.receipts] == [("m-1", state)]
 
 
 async def test_receipts_come_before_the_answer_twice_and_out_of_order() -> None:

@@ -3,6 +3,7 @@ both a preset and its stand-in misread in the same way is found here."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -12,6 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 import trio
+from requests.adapters import HTTPAdapter
 from twilio.base.exceptions import TwilioRestException
 from twilio.http.http_client import TwilioHttpClient
 from twilio.request_validator import RequestValidator
@@ -19,8 +21,9 @@ from twilio.rest import Client
 
 from patience import HANG_S
 from risala.drivers.http.templates import filled
+from risala.lab.aggregators.row import PASSWORD, TOKEN, USER
 from risala.lab.aggregators.stand_in import StandIn
-from risala.lab.aggregators.table import AGGREGATORS, PASSWORD, TOKEN, TWILIO, USER
+from risala.lab.aggregators.table import AGGREGATORS, TWILIO
 
 TO = "+22236123456"
 TEXT = "Salut, سلام"
@@ -141,3 +144,129 @@ def test_infobips_models_read_what_the_stand_in_brings() -> None:
     brought = filled(api.inbound.fields, values)
     (text,) = models.SmsInboundMessageResult.model_validate(brought).results
     assert (text.var_from, text.to, text.text) == ("22236123457", "1234", TEXT)
+
+
+class Plain(HTTPAdapter):
+    """Asks the stand-in, whatever address the client has built in."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url = url
+
+    def send(self, request: Any, *rest: Any, **more: Any) -> Any:
+        request.url = re.sub(r"^https://[^/]+", self._url, request.url)
+        return super().send(request, *rest, **more)
+
+
+async def test_vonages_client() -> None:
+    sms, http = library("vonage_sms"), library("vonage_http_client")
+    async with played("vonage") as stand_in:
+        client = http.HttpClient(http.Auth(api_key=USER, api_secret=PASSWORD))
+        client._session.mount("https://", Plain(stand_in.url))
+        message = sms.SmsMessage(
+            to=TO.removeprefix("+"),
+            from_="RISALA",
+            text=TEXT,
+            type="unicode",
+            ttl=3_600_000,
+            client_ref="ours-1",
+        )
+        answer = await done(sms.Sms(client).send, message)
+        (taken,) = stand_in.taken
+        assert (taken.to, taken.sender, taken.text) == (TO, "RISALA", TEXT)
+        assert (taken.id, taken.validity_s) == ("ours-1", 3600)
+        (part,) = answer.messages
+        assert (part.status, part.client_ref) == ("0", "ours-1")
+        balance = await done(library("vonage_account").Account(client).get_balance)
+        assert balance.value == 10.17
+
+
+async def test_plivos_client() -> None:
+    plivo = library("plivo")
+    async with played("plivo") as stand_in:
+        client = plivo.RestClient("MA" + "X" * 18, PASSWORD)
+        client.session.auth = (USER, PASSWORD)
+        client.session.mount("https://", Plain(stand_in.url))
+        receipts = "https://sms.example.com/receipt"
+        answer = await done(
+            client.messages.create,
+            src="RISALA",
+            dst=TO.removeprefix("+"),
+            text=TEXT,
+            url=receipts,
+            message_expiry=600,
+        )
+        (taken,) = stand_in.taken
+        assert (taken.to, taken.sender, taken.text) == (TO, "RISALA", TEXT)
+        assert (taken.callback, taken.validity_s) == (receipts, 600)
+        assert answer.message_uuid == [taken.id]
+        found = await done(client.messages.get, taken.id)
+        assert (found.message_state, found.error_code) == ("delivered", "000")
+        assert (await done(client.account.get)).cash_credits == "1.80900"
+
+
+async def test_telnyxs_client() -> None:
+    telnyx = library("telnyx")
+    async with played("telnyx") as stand_in:
+        client = telnyx.Telnyx(api_key=TOKEN, base_url=f"{stand_in.url}/v2", max_retries=0)
+        answer = await done(client.messages.send, from_="RISALA", to=TO, text=TEXT)
+        (taken,) = stand_in.taken
+        assert (taken.to, taken.sender, taken.text) == (TO, "RISALA", TEXT)
+        assert (answer.data.id, answer.data.to[0].status) == (taken.id, "queued")
+        found = await done(client.messages.retrieve, taken.id)
+        assert (found.data.id, found.data.to[0].status) == (taken.id, "delivered")
+        assert (await done(client.balance.retrieve)).data.balance == "300.00"
+        stranger = telnyx.Telnyx(api_key="another", base_url=f"{stand_in.url}/v2", max_retries=0)
+        with pytest.raises(telnyx.AuthenticationError):
+            await done(stranger.messages.send, from_="RISALA", to=TO, text=TEXT)
+
+
+async def test_messagebirds_client() -> None:
+    library("messagebird")
+    client, http = library("messagebird.client"), library("messagebird.http_client")
+    async with played("messagebird") as stand_in:
+        bird = client.Client(TOKEN, http_client=http.HttpClient(stand_in.url, TOKEN, "tests"))
+        more = {"datacoding": "auto", "reference": "ours-1", "validity": 600}
+        answer = await done(bird.message_create, "RISALA", TO.removeprefix("+"), TEXT, more)
+        (taken,) = stand_in.taken
+        assert (taken.to, taken.sender, taken.text) == (TO, "RISALA", TEXT)
+        assert (answer.id, answer.recipients["items"][0].status) == (taken.id, "sent")
+        found = await done(bird.message, taken.id)
+        assert found.recipients["items"][0].status == "delivered"
+        assert (await done(bird.balance)).amount == 9.2
+        stranger = client.Client("x", http_client=http.HttpClient(stand_in.url, "x", "tests"))
+        with pytest.raises(client.ErrorException) as caught:
+            await done(stranger.message_create, "RISALA", TO, TEXT)
+        assert [each.code for each in caught.value.errors] == [2]
+
+
+async def test_sinchs_client() -> None:
+    sinch = library("sinch")
+    async with played("sinch") as stand_in:
+        client = sinch.SinchClient(service_plan_id=USER, sms_api_token=TOKEN, sms_region="us")
+        client.configuration.sms_origin_with_service_plan_id = stand_in.url
+        batches, reports = client.sms.batches, client.sms.delivery_reports
+        answer = await done(
+            batches.send_sms, to=[TO], from_="RISALA", body=TEXT, delivery_report="per_recipient"
+        )
+        (taken,) = stand_in.taken
+        assert (taken.to, taken.sender, taken.text) == (TO, "RISALA", TEXT)
+        assert answer.id == taken.id
+        found = await done(reports.get, batch_id=taken.id, report_type="full")
+        assert (found.batch_id, found.statuses[0].status) == (taken.id, "Delivered")
+
+
+def test_sinchs_models_read_what_the_stand_in_brings() -> None:
+    library("sinch")
+    models = "sinch.domains.sms.models.v1"
+    report = library(f"{models}.response.recipient_delivery_report").RecipientDeliveryReport
+    text = library(f"{models}.shared.mo_text_message").MOTextMessage
+    api = AGGREGATORS["sinch"]
+    values = {"id": "ours-1", "to_digits": "22236123456", "from_digits": "22236123457"}
+    brought = report.model_validate(filled(api.receipt.fields, values))
+    assert (brought.batch_id, brought.recipient) == ("ours-1", "22236123456")
+    assert (brought.status, brought.code) == ("Delivered", 0)
+    brought = text.model_validate(
+        filled(api.inbound.fields, {**values, "to": "1234", "text": TEXT})
+    )
+    assert (brought.from_, brought.to, brought.body) == ("22236123457", "1234", TEXT)

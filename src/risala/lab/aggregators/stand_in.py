@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import re
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import count
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -18,7 +20,7 @@ import trio
 
 from risala.drivers.http.sources import CarrierContent, content_of, looked_up, source_of
 from risala.drivers.http.templates import filled, filled_text
-from risala.lab.aggregators.table import (
+from risala.lab.aggregators.row import (
     ACCESS_TOKEN,
     PASSWORD,
     USER,
@@ -181,7 +183,8 @@ class StandIn:
             return PlannedAnswer(401, _json(api.no_account))
         if pages := self.pages.get(request.path):
             return PlannedAnswer(200, _json(pages.pop(0) if len(pages) > 1 else pages[0]))
-        if request.path in api.looks:
+        is_message = request.method == "POST" and re.fullmatch(api.send, request.path)
+        if request.path in api.looks and not is_message:
             return PlannedAnswer(self.look_status, _json(api.looks[request.path]))
         if api.lookup and (match := re.fullmatch(api.lookup, request.path)):
             in_body = looked_up(source_of(api.lookup_id), request.content) if api.lookup_id else ""
@@ -207,6 +210,10 @@ class StandIn:
         message = self.states.get(message_id)
         if message is None:
             return PlannedAnswer(404, _json({"code": 20404, "status": 404}))
+        if self.aggregator.lookup_answer is not None:
+            return PlannedAnswer(
+                200, _json(filled(self.aggregator.lookup_answer, _values(message)))
+            )
         content = filled(self.aggregator.answer, _values(message))
         return PlannedAnswer(200, _json({**content, "status": "delivered"}))
 
@@ -225,7 +232,7 @@ class StandIn:
             sender=value(api.sender).removeprefix("tel:"),
             text=value(api.text),
             callback=value(api.callback),
-            validity_s=int(value(api.validity) or 0) * api.validity_unit_s,
+            validity_s=_seconds(value(api.validity), api.validity_unit_s),
             headers=request.headers,
         )
         if key:
@@ -255,6 +262,7 @@ class StandIn:
     def send_text(self, sender: str, to: str, text: str) -> None:
         """Bring a text from a phone."""
         brought = self.aggregator.inbound
+        assert brought is not None
         values = {"id": f"in-{next(_ids)}", "from": sender, "to": to, "text": text}
         self.bring(brought, f"{self.called_at}{brought.path}", values, {})
 
@@ -327,10 +335,19 @@ def callback_request(
         return CallbackRequest(brought.method, address, headers, fields.encode("utf-16-be"))
     fields = {**fields, **(changes or {})}
     kind = "application/x-www-form-urlencoded" if brought.form else "application/json"
-    body = urlencode(fields).encode() if brought.form else _json(fields)
     if brought.method == "GET":
+        mark = "&" if "?" in address else "?"
+        address = f"{address}{mark}{urlencode(fields)}" if fields else address
         return CallbackRequest("GET", address, {}, b"")
+    body = urlencode(fields).encode() if brought.form else _json(fields)
     return CallbackRequest(brought.method, address, {"content-type": kind}, body)
+
+
+def _seconds(validity: str, unit_s: float) -> int:
+    """How long from now a validity is: a number of units, or a time in UTC."""
+    if validity.endswith("Z"):
+        return round(datetime.fromisoformat(validity).timestamp() - time.time())
+    return int(int(validity or 0) * unit_s)
 
 
 def _international(number: str) -> str:

@@ -7,117 +7,37 @@ stand-ins in the tests.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
-from urllib.parse import parse_qsl
+from collections.abc import Mapping
+from typing import Final
 
-USER: Final = "laboratory"
-PASSWORD: Final = "laboratory-password"  # noqa: S105 -- of a stand-in
-TOKEN: Final = "laboratory-token"  # noqa: S105 -- of a stand-in
-ACCESS_TOKEN: Final = "laboratory-access"  # noqa: S105 -- of a stand-in
-
-Headers = Mapping[str, str]
-Sign = Callable[[str, bytes], dict[str, str]]
-"""Headers that prove a callback: of its address and body."""
-
-
-def now_s() -> float:
-    """The time of signatures, in seconds since 1970."""
-    return time.time()
-
-
-def no_signature(_url: str, _body: bytes) -> dict[str, str]:
-    """Of those that prove nothing but by the address."""
-    return {}
-
-
-@dataclass(frozen=True, slots=True)
-class AggregatorCallback:
-    """A callback: its body, with holes."""
-
-    fields: Any
-    """``{id}``, ``{to}``, ``{from}``, ``{text}`` are filled. A text is the body as it is."""
-    form: bool = True
-    """False: JSON."""
-    method: str = "POST"
-    path: str = ""
-    escapes: Mapping[str, str] = field(default_factory=dict)
-    """What the aggregator fills in an address that it was given; with holes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregator:
-    """One aggregator's API."""
-
-    name: str
-    send: str
-    """The path of a message: a pattern."""
-    proved: Callable[[Headers, Mapping[str, str]], bool]
-    """Whether headers and query prove the caller."""
-    to: str
-    """Where the number is in the request: a source, as presets have them; so for the next."""
-    sender: str
-    text: str
-    answer: Any
-    """The answer to a message, with holes."""
-    receipt: AggregatorCallback
-    inbound: AggregatorCallback
-    status: int = 200
-    callback: str = ""
-    """Where the request says where receipts go; empty: the account is set up with an address."""
-    validity: str = ""
-    """Where its validity is; empty: it has none."""
-    validity_unit_s: int = 1
-    """How many seconds one of it is."""
-    once: str = ""
-    """Where a key is by which a request is taken once; empty: each is another message."""
-    own_id: str = ""
-    """Where our id of the message is that its receipts repeat; empty: the aggregator makes one."""
-    looks: Mapping[str, Any] = field(default_factory=dict)
-    """Answers to other questions, by their path."""
-    lookup: str = ""
-    """The path of a question for one message: a pattern, with its id as a group."""
-    lookup_id: str = ""
-    """Where the id is in that question, if not in its path."""
-    tokens: str = ""
-    """The path at which OAuth's tokens are had; empty: there are none."""
-    sign: Sign = no_signature
-    no_account: Any = None
-    """The answer to who is not proved, with 401."""
-
-
-def _basic(headers: Headers, _query: Mapping[str, str]) -> bool:
-    pair = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-    return headers.get("authorization") == f"Basic {pair}"
-
-
-def _header(name: str, value: str) -> Callable[[Headers, Mapping[str, str]], bool]:
-    def proved(headers: Headers, _query: Mapping[str, str]) -> bool:
-        return headers.get(name) == value
-
-    return proved
-
-
-def _in_query(_headers: Headers, query: Mapping[str, str]) -> bool:
-    return (query.get("username"), query.get("password")) == (USER, PASSWORD)
-
-
-def _by_twilio(url: str, body: bytes) -> dict[str, str]:
-    pairs = sorted(parse_qsl(body.decode(), keep_blank_values=True))
-    content = url + "".join(name + value for name, value in pairs)
-    digest = hmac.digest(PASSWORD.encode(), content.encode(), hashlib.sha1)
-    return {"x-twilio-signature": base64.b64encode(digest).decode()}
-
+from risala.lab.aggregators.gateways import HTTPSMS, TEXTBEE
+from risala.lab.aggregators.hosted import (
+    CLICKATELL,
+    MESSAGEBIRD,
+    PLIVO,
+    SINCH,
+    TELNYX,
+    VONAGE,
+)
+from risala.lab.aggregators.row import (
+    ACCESS_TOKEN,
+    PASSWORD,
+    TOKEN,
+    USER,
+    Aggregator,
+    AggregatorCallback,
+    by_basic,
+    by_header,
+    by_query,
+    by_standard_webhooks,
+    by_twilio,
+    no_signature,
+)
 
 AFRICASTALKING: Final = Aggregator(
     name="africastalking",
     send="/version1/messaging",
-    proved=_header("apikey", PASSWORD),
+    proved=by_header("apikey", PASSWORD),
     to="to",
     sender="from",
     text="message",
@@ -165,7 +85,7 @@ AFRICASTALKING: Final = Aggregator(
 TWILIO: Final = Aggregator(
     name="twilio",
     send=f"/2010-04-01/Accounts/{USER}/Messages.json",
-    proved=_basic,
+    proved=by_basic,
     to="To",
     sender="From",
     text="Body",
@@ -217,7 +137,7 @@ TWILIO: Final = Aggregator(
         }
     },
     lookup=f"/2010-04-01/Accounts/{USER}/Messages/([^/]+)\\.json",
-    sign=_by_twilio,
+    sign=by_twilio,
     no_account={"code": 20003, "message": "Authenticate", "status": 401},
 )
 
@@ -231,7 +151,7 @@ _INFOBIP_PENDING: Final = {
 INFOBIP: Final = Aggregator(
     name="infobip",
     send="/sms/3/messages",
-    proved=_header("authorization", f"App {TOKEN}"),
+    proved=by_header("authorization", f"App {TOKEN}"),
     to="/messages/0/destinations/0/to",
     sender="/messages/0/sender",
     text="/messages/0/content/text",
@@ -314,7 +234,7 @@ _ORANGE_PATH: Final = f"/smsmessaging/v1/outbound/tel%3A%2B{ORANGE_NUMBER}/reque
 ORANGE: Final = Aggregator(
     name="orange",
     send=_ORANGE_PATH,
-    proved=_header("authorization", f"Bearer {ACCESS_TOKEN}"),
+    proved=by_header("authorization", f"Bearer {ACCESS_TOKEN}"),
     tokens="/oauth/v3/token",
     to="/outboundSMSMessageRequest/address",
     sender="/outboundSMSMessageRequest/senderName",
@@ -362,7 +282,7 @@ ORANGE: Final = Aggregator(
 KANNEL: Final = Aggregator(
     name="kannel",
     send="/cgi-bin/sendsms",
-    proved=_in_query,
+    proved=by_query,
     to="to",
     sender="from",
     text="text",
@@ -379,20 +299,6 @@ KANNEL: Final = Aggregator(
     no_account="Authorization failed for sendsms",
 )
 
-SIGNING_SECRET: Final = "whsec_" + base64.b64encode(b"laboratory signing secret").decode()
-
-
-def _by_standard_webhooks(_url: str, body: bytes) -> dict[str, str]:
-    at_s = str(int(now_s()))
-    key = base64.b64decode(SIGNING_SECRET.removeprefix("whsec_"))
-    digest = hmac.digest(key, f"evt_1.{at_s}.".encode() + body, hashlib.sha256)
-    return {
-        "webhook-id": "evt_1",
-        "webhook-timestamp": at_s,
-        "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
-    }
-
-
 _EVENT: Final = {
     "id": "evt_{id}",
     "createdAt": "2026-11-30T08:00:00.000Z",
@@ -407,7 +313,7 @@ _EVENT: Final = {
 RISALA: Final = Aggregator(
     name="risala",
     send="/api/sms",
-    proved=_header("authorization", f"Bearer {TOKEN}"),
+    proved=by_header("authorization", f"Bearer {TOKEN}"),
     to="/to",
     sender="/from",
     text="/body",
@@ -431,12 +337,28 @@ RISALA: Final = Aggregator(
     looks={"/api/balance/get": {"organizationId": "org_1", "balance": "12.00", "currency": "MRU"}},
     lookup="/api/sms/get",
     lookup_id="/messageId",
-    sign=_by_standard_webhooks,
+    sign=by_standard_webhooks,
     no_account={"code": "UNAUTHORIZED", "status": 401, "message": "Unknown key.", "data": {}},
 )
 
 AGGREGATORS: Final[Mapping[str, Aggregator]] = {
-    each.name: each for each in (AFRICASTALKING, INFOBIP, KANNEL, ORANGE, RISALA, TWILIO)
+    each.name: each
+    for each in (
+        AFRICASTALKING,
+        CLICKATELL,
+        HTTPSMS,
+        INFOBIP,
+        KANNEL,
+        MESSAGEBIRD,
+        ORANGE,
+        PLIVO,
+        RISALA,
+        SINCH,
+        TELNYX,
+        TEXTBEE,
+        TWILIO,
+        VONAGE,
+    )
 }
 """Every aggregator, by its preset's name."""
 SIGNING: Final = frozenset(
