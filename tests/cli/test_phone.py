@@ -49,6 +49,15 @@ def test_a_carrier_that_is_no_phone_is_told(pair):
     assert "another is not a carrier with a phone; those are: my-phone." in done.output
 
 
+def test_a_carrier_that_shares_a_phone_names_whose_it_is(pair, tmp_path):
+    more = SETTINGS.replace("my-phone", "second") + 'shares = "my-phone"\nsim = 2\n'
+    more = more[more.index("[[carriers]]") :]
+    (tmp_path / "risala.toml").write_text(SETTINGS + more)
+    done = pair("second")
+    assert done.exit_code == 1
+    assert "second shares the phone of my-phone: risala phone pair my-phone" in done.output
+
+
 def test_a_token_that_is_not_there_is_told(pair, monkeypatch):
     monkeypatch.delenv("MY_PHONE_TOKEN")
     done = pair("my-phone")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 import trio
@@ -33,6 +33,20 @@ class Line:
     phone: PhoneSimulator
     context: RecordingContext
     nursery: trio.Nursery
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+
+    async def start(self) -> None:
+        """Run the driver, again after :meth:`stop`."""
+        self.scope = trio.CancelScope()
+        await self.nursery.start(self._drive)
+
+    async def _drive(self, *, task_status=trio.TASK_STATUS_IGNORED) -> None:
+        with self.scope:
+            await self.driver.run(self.context, task_status=task_status)
+
+    def stop(self) -> None:
+        """End the driver."""
+        self.scope.cancel()
 
     @property
     def sent(self) -> list[str]:
@@ -98,13 +112,14 @@ def new_line():
         context.notes.update(notes or {})
         with trio.fail_after(WHOLE_S):
             async with trio.open_nursery() as nursery:
-                await nursery.start(driver.run, context)
                 if phone is None:
                     phone = new_phone(network, **(config or {}))
                 else:
                     phone.network = type(phone.network)(network)
+                line = Line(driver, network, phone, context, nursery)
+                await line.start()
                 nursery.start_soon(phone.run)
-                yield Line(driver, network, phone, context, nursery)
+                yield line
                 nursery.cancel_scope.cancel()
 
     return line

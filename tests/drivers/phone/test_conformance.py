@@ -85,8 +85,8 @@ class TestPhone(DriverConformance):
     async def cut_link(self) -> None:
         self.network.down()
         await self.phone.wait(StreamChanged, lambda it: not it.is_open)
-        link = self.driver._link
-        while link.health.state is HealthState.UP:
+        link, line = self.driver._link, self.driver._line
+        while link.health(line).state is HealthState.UP:
             await link.wait_change()
         self.network.is_up = True
 

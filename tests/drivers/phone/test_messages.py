@@ -284,9 +284,7 @@ async def test_what_waits_at_the_end_is_unsent_and_what_is_out_uncertain(new_lin
         waiting = line.begin("Waiting")
         await trio.sleep(1)
         driver: PhoneDriver = line.driver
-        driver._link._is_over = True
-        for each in driver._link.messages:
-            each.notify()
+        driver._line.end()
         assert isinstance(await waiting.end(), Unsent)
         outcome = await out.end()
         assert isinstance(outcome, Uncertain)

@@ -66,13 +66,15 @@ async def _pair(link: PhoneLink) -> Results:
     if (candidate := link.book.candidate) is not None:
         return {"phone": _name(candidate), "state": "waits", "strangers": 0}
     if (phone := link.book.phone) is not None:
-        state = "registered" if link.has_heard else "silent"
+        state = "registered" if link.last_seen_ms is not None else "silent"
         return {"phone": _name(phone), "state": state, "strangers": 0}
     return {"phone": None, "state": "none", "strangers": link.strangers - strangers}
 
 
 def _has_come(link: PhoneLink, before: RegisteredPhone | None) -> bool:
-    return link.book.candidate is not None or (link.book.phone is not None and link.has_heard)
+    return link.book.candidate is not None or (
+        link.book.phone is not None and link.last_seen_ms is not None
+    )
 
 
 async def _replace(link: PhoneLink) -> Results:

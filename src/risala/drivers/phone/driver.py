@@ -7,13 +7,16 @@ learns of messages by a stream of events, fetches them, and reports what became 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import trio
 
 from risala.drivers.phone import commands
+from risala.drivers.phone.account import PhoneAccount
 from risala.drivers.phone.calls import PhoneCalls
+from risala.drivers.phone.line import PhoneLine
 from risala.drivers.phone.link import GRACE_S, PhoneLink
 from risala.drivers.phone.page import PhonePage
 from risala.drivers.phone.settings import PhoneSettings
@@ -24,6 +27,7 @@ from risala.plugins.contract import (
     Declined,
     DriverCommand,
     DriverContext,
+    Health,
     HealthState,
     Outcome,
     Receipt,
@@ -39,6 +43,11 @@ settings."""
 SPARE_S: Final = 10.0
 """Seconds that a submit may take beyond its wait for the fetch, or for the report after it."""
 
+NO_OWNER: Final = (
+    "{owner}, whose phone this is, is not running, or has another private token. See risala "
+    "carriers show {owner}."
+)
+
 
 def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
@@ -50,6 +59,7 @@ class PhoneDriver:
 
     Args:
         carrier: its configured name.
+        account: what it shares with other lines of its phone; None: nothing.
         now_ms: UTC epoch milliseconds.
         grace_s: seconds without a stream in which the phone still counts as there.
     """
@@ -58,6 +68,7 @@ class PhoneDriver:
         self,
         carrier: str,
         settings: PhoneSettings,
+        account: PhoneAccount | None = None,
         *,
         now_ms: Callable[[], int] = _wall_ms,
         grace_s: float = GRACE_S,
@@ -79,9 +90,11 @@ class PhoneDriver:
         )
         self._now_ms = now_ms
         self._grace_s = grace_s
+        self._account = PhoneAccount() if account is None else account
         self._link: PhoneLink | None = None
+        self._line: PhoneLine | None = None
         self._calls: PhoneCalls | None = None
-        self._page = PhonePage(lambda: self._link)
+        self._page = PhonePage(lambda: (self._link, self._line), is_owner=settings.shares is None)
 
     async def run(
         self,
@@ -90,39 +103,71 @@ class PhoneDriver:
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         task_status.started()
+        if self.settings.shares is None:
+            await self._have_phone(context)
+        else:
+            await self._share_phone(context, self.settings.shares)
+
+    async def _have_phone(self, context: DriverContext) -> None:
         link = PhoneLink(context, self.settings, self._now_ms, self._grace_s)
         self._calls = PhoneCalls(link, self.settings.token.get_secret_value())
-        self._link = link
         try:
-            await link.run()
+            with self._serving(link, context), self._account.having(link):
+                await link.run()
         finally:
-            self._link = self._calls = None
+            self._calls = None
+
+    async def _share_phone(self, context: DriverContext, owner: str) -> None:
+        """Be a line of another carrier's phone, whenever that carrier's driver runs."""
+        while True:
+            if self._account.link_of(owner) is None:
+                context.health(Health(HealthState.DOWN, NO_OWNER.format(owner=owner)))
+            link = await self._account.wait_link(owner)
+            with self._serving(link, context):
+                await link.ended.wait()
+
+    @contextmanager
+    def _serving(self, link: PhoneLink, context: DriverContext) -> Iterator[None]:
+        line = PhoneLine(context, self.settings, link, self._now_ms)
+        with link.serving(line):
+            self._link, self._line = link, line
+            try:
+                yield
+            finally:
+                self._link = self._line = None
 
     async def answer(self, request: CarrierRequest) -> CarrierAnswer | CarrierStream:
         """Answer a call of the app: see :mod:`risala.drivers.phone.calls`."""
+        if self.settings.shares is not None:
+            return CarrierAnswer(status=401)  # the phone calls the carrier whose phone it is
         if self._calls is None:
             return CarrierAnswer(status=503)
         return await self._calls.answer(request)
 
     async def submit(self, segment: Segment) -> Outcome:
-        link = self._link
-        if link is None or link.health.state is not HealthState.UP:
+        link, line = self._link, self._line
+        if link is None or line is None or link.health(line).state is not HealthState.UP:
             await trio.lowlevel.checkpoint()
             return Unsent("")
-        return await link.submit(segment)
+        return await line.submit(segment)
 
     def declines(self, recipient: str, segments: int, *, is_next: bool = False) -> Declined | None:
         """See :class:`~risala.plugins.contract.Choosy`: the SIM's day, or half an hour, may be used
         up."""
-        return None if self._link is None else self._link.declines(segments)
+        return None if self._line is None else self._line.declines(segments)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         """Ask the phone what became of a message; None: it does not say within 20 s, or it is a
         message of an earlier start."""
-        if self._link is None:
+        if self._line is None:
             await trio.lowlevel.checkpoint()
             return None
-        return await self._link.query(carrier_id)
+        return await self._line.query(carrier_id)
+
+    @property
+    def shared_account(self) -> PhoneAccount:
+        """See :class:`~risala.plugins.sharing.Sharing`."""
+        return self._account
 
     @property
     def console_page(self) -> PhonePage:
@@ -131,12 +176,14 @@ class PhoneDriver:
 
     @property
     def commands(self) -> tuple[DriverCommand, ...]:
-        return commands.COMMANDS
+        return commands.COMMANDS if self.settings.shares is None else ()
 
     async def command(
         self, name: str, arguments: Sequence[str]
     ) -> Mapping[str, str | int | float | None]:
         await trio.lowlevel.checkpoint()
+        if (owner := self.settings.shares) is not None:
+            raise CommandRefusedError(f"The phone is that of {owner}: ask that carrier.")
         if arguments:
             raise CommandRefusedError(f"{name} takes no arguments.")
         return await commands.obey(self._link, name)

@@ -60,8 +60,9 @@ class PhoneInbox:
             event = event_of(body)
         except StrangeWordsError:
             return CarrierAnswer(status=400)
-        if event.event == RECEIVED and self._is_ours(event):
-            await self._link.context.inbound(self._inbound(event, self._link.now_ms()))
+        line = self._link.line_of(event.sim)
+        if event.event == RECEIVED and event.sender and event.id and line is not None:
+            await line.context.inbound(_inbound(event, line.settings.number, self._link.now_ms()))
         return _TAKEN
 
     def _is_fresh(self, stamp_s: int, now_ms: int) -> bool:
@@ -70,21 +71,16 @@ class PhoneInbox:
         self._link.changed()
         return abs(off_s) <= FRESH_S
 
-    def _is_ours(self, event: PhoneEvent) -> bool:
-        sim = self._link.settings.sim
-        return bool(event.sender and event.id) and (
-            sim == "any" or event.sim is None or event.sim == sim
-        )
 
-    def _inbound(self, event: PhoneEvent, now_ms: int) -> Inbound:
-        return Inbound(
-            sender=event.sender,
-            recipient=self._link.settings.number or event.recipient,
-            text=event.text,
-            received_at_ms=now_ms,
-            carrier_ids=(event.id,),
-            sent_at_ms=event.sent_at_ms,
-        )
+def _inbound(event: PhoneEvent, number: str | None, now_ms: int) -> Inbound:
+    return Inbound(
+        sender=event.sender,
+        recipient=number or event.recipient,
+        text=event.text,
+        received_at_ms=now_ms,
+        carrier_ids=(event.id,),
+        sent_at_ms=event.sent_at_ms,
+    )
 
 
 def _is_time(stamp: str) -> bool:

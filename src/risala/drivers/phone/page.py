@@ -11,6 +11,7 @@ import trio
 
 from risala.drivers.phone.commands import FORGET, REPLACE
 from risala.drivers.phone.devices import RegisteredPhone
+from risala.drivers.phone.line import PhoneLine
 from risala.drivers.phone.link import PhoneLink
 from risala.drivers.phone.page_words import WORDS, PageWords
 from risala.drivers.phone.words import SimCard
@@ -29,36 +30,45 @@ API: Final = "/mobile/v1"
 """Where the app's API begins below the carrier's address."""
 REDRAWN_EVERY_S: Final = 5.0
 _MINUTE_S: Final = 60
+Now = tuple[PhoneLink | None, PhoneLine | None]
 
 
 class PhonePage:
     """See :class:`~risala.plugins.page.LivePage`.
 
     Args:
-        link: the phone while its driver runs.
+        now: the phone and the line, while its driver runs.
+        is_owner: False: it is another carrier's phone, whose page has its forms.
     """
 
     redrawn_every_s = REDRAWN_EVERY_S
 
-    def __init__(self, link: Callable[[], PhoneLink | None]) -> None:
-        self._link = link
+    def __init__(self, now: Callable[[], Now], *, is_owner: bool) -> None:
+        self._now = now
+        self._is_owner = is_owner
 
     async def show(self, service: PageService) -> Sequence[PageBlock]:
         """The page's present content."""
         await trio.lowlevel.checkpoint()
         words = WORDS.get(service.language, WORDS["en"])
-        link = self._link()
-        if link is None:
+        link, line = self._now()
+        if link is None or line is None:
             return (PageText(words.stopped),)
-        if (phone := link.book.phone) is None:
-            return (*_pairing(words, service.address),)
-        return (*_present(words, link, phone), *_waiting(words, link, phone), _forget(words, phone))
+        phone = link.book.phone
+        if phone is None:
+            return tuple(_pairing(words, service.address)) if self._is_owner else ()
+        blocks = _present(words, link, line, phone)
+        if not self._is_owner:
+            return tuple(blocks)
+        return (*blocks, *_waiting(words, link, phone), _forget(words, phone))
 
 
-def _present(words: PageWords, link: PhoneLink, phone: RegisteredPhone) -> Iterator[PageBlock]:
+def _present(
+    words: PageWords, link: PhoneLink, line: PhoneLine, phone: RegisteredPhone
+) -> Iterator[PageBlock]:
     yield PageHeading(_name(words, phone))
-    today: Cell = link.quota.today(link.now_ms())
-    if (most := link.settings.per_day_max) is not None:
+    today: Cell = line.quota.today(link.now_ms())
+    if (most := line.settings.per_day_max) is not None:
         today = words.of_quota.format(n=today, most=most)
     seen: Cell = words.never
     if (seen_ms := link.last_seen_ms) is not None:
@@ -67,27 +77,17 @@ def _present(words: PageWords, link: PhoneLink, phone: RegisteredPhone) -> Itera
     figures = (
         (words.last_seen, seen),
         (words.silent, silent),
-        (words.in_hand, link.messages.waiting),
+        (words.in_hand, line.messages.waiting),
         (words.today, today),
     )
     yield PageFigures(figures)
-    rows = [_sim(link, each) for each in phone.sims]
-    yield PageTable(words.sims, rows, words.no_sims)
+    yield PageTable(words.sims, [_sim(line, each) for each in phone.sims], words.no_sims)
 
 
-def _sim(link: PhoneLink, card: SimCard) -> tuple[Cell, ...]:
-    sim = link.settings.sim
-    number = link.settings.number if sim == card.number else None
-    return (
-        card.number,
-        card.operator or None,
-        number or card.phone or None,
-        sim
-        in (
-            "any",
-            card.number,
-        ),
-    )
+def _sim(line: PhoneLine, card: SimCard) -> tuple[Cell, ...]:
+    number = line.settings.number if line.sim == card.number else None
+    sends = line.sim in (None, card.number)
+    return card.number, card.operator or None, number or card.phone or None, sends
 
 
 def _waiting(words: PageWords, link: PhoneLink, phone: RegisteredPhone) -> Iterator[PageBlock]:

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from risala.drivers.phone.settings import PhoneSettings
 from risala.plugins.contract import Driver, DriverFactory
 from risala.plugins.hookspecs import hookimpl
 
+if TYPE_CHECKING:
+    from risala.drivers.phone.account import PhoneAccount
 
-def build(carrier: str, settings: PhoneSettings) -> Driver:
+
+def build(carrier: str, settings: PhoneSettings, account: PhoneAccount) -> Driver:
     """Build a phone's driver. It is imported here, so that a service without phones does not spend
     time and memory on it."""
     from risala.drivers.phone.driver import PhoneDriver
 
-    return PhoneDriver(carrier, settings)
+    return PhoneDriver(carrier, settings, account)
+
+
+def build_account(_settings: PhoneSettings) -> PhoneAccount:
+    """Build what the lines of phones share."""
+    from risala.drivers.phone.account import PhoneAccount
+
+    return PhoneAccount()
+
+
+def key_of(settings: PhoneSettings) -> str:
+    """Lines of one phone have the same private token."""
+    return settings.token.get_secret_value()
 
 
 FACTORY = DriverFactory(
@@ -22,6 +38,8 @@ FACTORY = DriverFactory(
     settings=PhoneSettings,
     build=build,
     summary="an Android phone with the SMSGate app, which calls this service",
+    shared=build_account,
+    account_key=key_of,
 )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 TOKEN_CHARACTERS_MIN: Final = 16
 """With fewer, somebody could guess the token in the time that a phone is in use."""
@@ -21,6 +21,9 @@ class PhoneSettings(BaseModel):
     token: SecretStr
     """What the app calls *Private token*: a phone that has it may register. At least 16 letters and
     digits, given as ``token_env``."""
+    shares: str | None = None
+    """The carrier whose phone this is too: another SIM of it. The phone calls that carrier; this
+    one has the same token, and names its SIM."""
     sim: Literal[1, 2, "any"] = "any"
     """The SIM that sends, and whose messages are received: 1, 2, or ``any``, which leaves it to the
     phone."""
@@ -38,6 +41,12 @@ class PhoneSettings(BaseModel):
     """Seconds in which the phone must fetch a message; then it goes elsewhere or waits."""
     sent_s: Annotated[float, Field(ge=1, le=1200)] = 180.0
     """Seconds from the fetch in which the phone must report that the network took the message."""
+
+    @model_validator(mode="after")
+    def _names_its_sim(self) -> Self:
+        if self.shares is not None and self.sim == "any":
+            raise ValueError("a carrier that shares a phone names its SIM: sim = 2")
+        return self
 
     @field_validator("token")
     @classmethod
