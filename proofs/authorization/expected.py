@@ -198,6 +198,7 @@ WITHOUT_DATA: Final[Mapping[str, str]] = {
     "openapi": "prints the API's document",
     "plugins new": "writes a plugin's first files where its user may write",
     "simulate modem": "a simulated modem",
+    "simulate phone": "a simulated phone",
     "simulate smsc": "a simulated carrier",
 }
 """Commands that open no data directory; all others do, and are the operator's by that."""

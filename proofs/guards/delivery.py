@@ -38,7 +38,7 @@ GUARDS: Final = (
     Guard(
         "A late answer to an attempt that is over moves nothing.",
         "engine/journal/messages/delivery.py",
-        "    if not current or message.status is not Status.PROCESSING:\n",
+        "    if not current or is_about_another or message.status is not Status.PROCESSING:\n",
         "    if False:\n",
         ("engine/journal/messages/test_groups.py", "engine/delivery/test_delivery.py"),
     ),

@@ -49,7 +49,7 @@ def test_the_numbers_in_the_database_keep_their_meaning():
         "RECEIPT_LATE": 20, "RECEIPT_CONTRADICTS": 21, "ANSWER_LATE": 22, "RESTORED_SENDS": 23,
         "RESTORED_UNCERTAIN": 24, "WAITS": 25, "SERVED": 26,
         "RESTORED_WAITS": 27, "CODE_ENTERED": 28, "RESTORED_HELD": 29, "RESTORED_GOES_ON": 30,
-        "REACHABLE": 31,
+        "REACHABLE": 31, "REPEATED": 32,
     }  # fmt: skip
 
 

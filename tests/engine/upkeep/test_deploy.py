@@ -15,11 +15,13 @@ from tests.engine.features.standby.stored.memory_store import MemoryStore
 
 from risala.config.model import PoliciesSection, SinksSection
 from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.answering.calls import CarrierCalls
 from risala.engine.features.standby.service import SecondMachine, second_machine
 from risala.engine.features.standby.stored.awaited_log import AwaitedLog
 from risala.engine.features.standby.stored.shipping_status import ShippingStatus
 from risala.engine.follow.esmes import EsmeTotals, EsmeView
 from risala.engine.model.clock import SystemClock
+from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.wiring.connections import Connections
 from risala.http.common.failed_keys import AnswerTally
 from risala.plugins.contract import Health, HealthState
@@ -73,6 +75,7 @@ async def page(open_house, autojump_clock, tmp_path) -> str:
     outside = Connections(sinks={"archive": IdleSink()}, policies={"rules": IdlePolicy()})
     async with open_house(outside=outside, sinks=archive, policies=rules) as house:
         house.driver.context.health(Health(HealthState.UP, "Ready.", DETAILS))
+        house.gateway.access(FeatureAccess[CarrierCalls]("answering")).counts["fake", "proved"] += 1
         message_id = await house.send()
         await house.wait_status(message_id, "sent")
         tally = AnswerTally(Counter({200: 1}))

@@ -28,6 +28,7 @@ NOT_ON_PAGES = {
     "The service is not running, so there is nothing to follow.",
     "The file cannot be read because the service is not running. Start the service first.",
     "This service has no settings that can be reloaded.",
+    f"{HOLE} cannot send now: {HOLE}",  # an operator's text: risala carriers text
     f"{HOLE} has no secret in its address: its driver proves who calls.",
     "Nobody may send by mail: the settings have no [[mail_to_sms]] table.",
     f"There are {HOLE} organizations: name one in [[mail_to_sms]].",

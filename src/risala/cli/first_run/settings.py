@@ -273,8 +273,8 @@ class SettingsFile:
             return []
         if not answers.get("public_url"):
             raise CommandRefused(
-                f"{shape.title} tells by a call what became of a message, and signs your public"
-                " address with it. Begin again, and answer with one."
+                f"Calls of {shape.title}, which say what became of a message, are signed with your"
+                " public address. Begin again, and answer with one."
             )
         return [(where, f"{answers['public_url']}/carriers/{self.carrier_name(answers)}")]
 

@@ -12,7 +12,7 @@ from tests.engine.features.standby.stored.memory_store import MemoryStore
 
 from patience import until_true
 from risala.config.outward import StandbySection
-from risala.engine.features.standby import service as wiring
+from risala.engine.features.standby import named_stores
 from risala.engine.features.standby.service import second_machine
 from risala.engine.journal.audit.books import audit_file
 from risala.engine.model.commands import SendCode, SendMessage
@@ -27,7 +27,7 @@ TO = "+22236123456"
 @pytest.fixture
 def store(tmp_path, monkeypatch) -> MemoryStore:
     made = MemoryStore(tmp_path)
-    monkeypatch.setattr(wiring, "pieces_of", lambda section, data_dir: made)
+    monkeypatch.setattr(named_stores, "pieces_of", lambda section, data_dir: made)
     return made
 
 

@@ -69,8 +69,8 @@ def init(
     Each answer is tried out. Then the service starts, sends an SMS to your own phone, and a link
     signs you in. Run it again to change answers: everything else in the file stays.
 
-    Without a terminal it asks nothing, and writes a file with every setting explained. Its
-    defaults serve Mauritania until numbers.countries names another country.
+    Without a terminal it asks nothing, and writes a file with every setting explained: name your
+    country there, in numbers.countries.
 
     \b
     Examples:

@@ -103,7 +103,7 @@ def _token(carrier: CarrierSection) -> str:
         raise CommandRefused(str(error)) from None
     except KeyError:
         raise CommandRefused(
-            f"{carrier.name} has no private token: set token_env in [carriers.phone]."
+            "The carrier has no private token: set token_env in [carriers.phone]."
         ) from None
 
 
