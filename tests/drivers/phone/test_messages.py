@@ -127,6 +127,30 @@ async def test_the_same_attempt_again_is_not_sent_again(line, autojump_clock):
     assert line.sent == ["Hello"]
 
 
+@pytest.mark.parametrize("late_s", [0.0, 250.0])
+@pytest.mark.parametrize(
+    ("mood", "cause"),
+    [
+        ({"fails_with": "RESULT_ERROR_NO_SERVICE (…)"}, Cause.NO_SERVICE),
+        ({"half_hour_max": 0}, None),
+    ],
+)
+async def test_an_attempt_that_failed_is_refused_for_good_if_it_comes_again(
+    line, late_s, mood, cause, autojump_clock
+):
+    """The phone never sends its id again: it would be asked each minute for a day."""
+    for name, value in {"late_s": late_s, **mood}.items():
+        setattr(line.phone.behaviour, name, value)
+    submitting = line.begin()
+    first = await submitting.end()
+    assert isinstance(first, Uncertain if late_s else Refused | Throttled)
+    again = await line.driver.submit(submitting.segment)
+    assert isinstance(again, Refused)
+    assert again.scope is Scope.CARRIER
+    assert again.cause is (cause or again.cause)
+    assert line.sent == []
+
+
 async def test_a_submit_that_is_cancelled_is_called_back(new_line, autojump_clock):
     async with new_line(config={"sent_after_s": 30.0}) as line:
         await line.up()

@@ -14,7 +14,7 @@ from risala.drivers.phone.listing import LIST_MAX, listed, probe
 from risala.drivers.phone.messages import LATE_MAX, PhoneId, PhoneIds, PhoneMessage, PhoneMessages
 from risala.drivers.phone.quota import PhoneQuota
 from risala.drivers.phone.settings import PhoneSettings
-from risala.drivers.phone.states import Meaning, meaning_of
+from risala.drivers.phone.states import Meaning, for_good, meaning_of
 from risala.drivers.phone.words import StateReport
 from risala.plugins.contract import (
     Cause,
@@ -106,9 +106,9 @@ class PhoneLine:
         phone_id, parts = self.ids.of(segment), count(segment.text).segments
         message = self.messages.get(phone_id)
         if message is not None and message.outcome is not None:
-            return message.outcome  # it was reported after an earlier submit of it had ended
+            return for_good(message.outcome)  # reported after an earlier submit of it had ended
+        former = self._fetched.phone_of(phone_id)
         if message is None:
-            former = self._fetched.phone_of(phone_id)
             if former not in (None, self._phone.phone_id):
                 text = "A phone that is no longer this carrier's had fetched it."
                 return Uncertain("", text, phone_id)
@@ -128,7 +128,7 @@ class PhoneLine:
         try:
             outcome = await self._fate(message)
             is_cancelled = False
-            return outcome
+            return outcome if former is None else for_good(outcome)
         finally:
             self._close(message, is_cancelled=is_cancelled)
 

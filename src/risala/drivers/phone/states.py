@@ -122,6 +122,14 @@ def _failed(report: StateReport, raw: str) -> Meaning:
     return Meaning(Refused(scope, raw, cause=cause), is_taken=taken)
 
 
+def for_good(outcome: Outcome) -> Outcome:
+    """What a submit came to whose id the phone had before: an id that failed is never sent again,
+    so that asking once more for the same changes nothing."""
+    if isinstance(outcome, Refused | Throttled):
+        return Refused(Scope.CARRIER, outcome.raw, outcome.text, outcome.cause)
+    return outcome
+
+
 def raw_of(report: StateReport) -> str:
     """The app's own words for a timeline: without numbers, and short."""
     result = _RESULT.search(report.error)
