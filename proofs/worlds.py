@@ -102,6 +102,7 @@ class Sum:
                 "answers of carriers that they surely do not have a submit",
                 f"{tally['submits that a carrier surely did not have']:,}",
             ),
+            *((name, f"{tally[key]:,}") for key, name in CARRIERS.items()),
             ("organizations that a phone told to stop", f"{tally['stops']:,}"),
             ("messages refused for that", f"{tally['refused after STOP']:,}"),
             ("days that passed with the service off", f"{tally['days']:,}"),
@@ -142,6 +143,14 @@ NAMES: Final = {
     "refused by a full disk": "transactions that a full disk refused",
     "slow-disk": "times when the disk was slow",
     "clock": "times when the clock was set an hour forth or back",
+}
+
+
+CARRIERS: Final = {
+    "texts that left a phone": "texts that left an Android phone, through its own driver",
+    "moods of a phone": "… bad days of such phones: asleep, killed, cut off, late, mute",
+    "phones that were wiped": "… times when such a phone lost all that it knew",
+    "texts that an aggregator took": "texts that an HTTP aggregator took, through its own driver",
 }
 
 

@@ -14,6 +14,7 @@ from risala.plugins.contract import (
     SETTLE_S_MIN,
     Accepted,
     Capabilities,
+    Driver,
     DriverContext,
     Health,
     HealthState,
@@ -69,6 +70,8 @@ class Copy:
     at_s: float
     state: ReceiptState | None = None
     """What its receipt says; None: there is none."""
+    is_told: bool = True
+    """Its carrier brings the receipt until it is acknowledged. False: it may have given up."""
 
 
 @dataclass
@@ -117,6 +120,16 @@ class Carrier:
         """How often each id came."""
         self.later: list[tuple[float, Segment]] = []
         """What it takes later than it was asked, and when."""
+
+    def open(self, line: type[Line]) -> Driver:
+        """The driver of an engine that begins."""
+        return line(self)
+
+    async def live(self) -> None:
+        """What goes on at the carrier by itself, through all lives of the engine."""
+
+    def cut_off(self) -> None:
+        """The engine is no more."""
 
     def choose(self, weights: dict[str, int]) -> str:
         return self.dice.choices([*weights], [*weights.values()])[0]

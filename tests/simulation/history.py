@@ -12,16 +12,24 @@ import structlog
 import trio
 import trio.testing
 from tests.simulation import machine
+from tests.simulation.aggregators import AggregatorCarrier, without_sockets
 from tests.simulation.checks import end, past
 from tests.simulation.checks.standby import noting_turns
 from tests.simulation.house import found
 from tests.simulation.lives import live, rest
 from tests.simulation.pairs.pair import paired
+from tests.simulation.phones import PhoneCarrier
 from tests.simulation.plan import Plan
 from tests.simulation.takeover import take_over
 from tests.simulation.world import World
 
 from risala.app.smpp import FACE
+
+OF_CARRIERS = 8
+PHONES = {5: 0, 7: 1}
+"""Of so many histories, those in which a carrier is a phone, and which."""
+AGGREGATORS = (1, 7)
+"""Those in which the first carrier has an HTTP API."""
 
 
 @dataclass
@@ -54,14 +62,29 @@ def play(plan: Plan, folder: Path, world_of: type[World] = World) -> Played:
     """Play a whole history, on a clock of its own; it is the same each time."""
     _decide_turns(plan)
     world = world_of(folder, plan)
+    _put_carriers(world)
     structlog.configure(processors=[_drop])
     try:
-        with machine.no_threads(), noting_turns(world), paired(world):
+        with machine.no_threads(), noting_turns(world), paired(world), without_sockets(world):
             trio.run(_told, world, clock=trio.testing.MockClock(autojump_threshold=0))
     finally:
         structlog.reset_defaults()
     most = world.bounds.highest | world.rows.highest
     return Played(plan, world.faults, world.story, world.tally, most)
+
+
+def _put_carriers(world: World) -> None:
+    """In three of eight histories one carrier or both are driven by drivers of the service: those
+    without a second machine, which has carriers of its own."""
+    which, first = world.plan.seed % OF_CARRIERS, world.carriers[0]
+    if (at := PHONES.get(which)) is not None:
+        each = world.carriers[at]
+        world.carriers[at] = PhoneCarrier(world, each.name, each.rate_per_s, each.window)
+    if which in AGGREGATORS:
+        preset = "risala" if first.knows == "same id" else "africastalking"
+        world.carriers[0] = AggregatorCarrier(
+            world, first.name, first.rate_per_s, first.window, first.answers_s, preset
+        )
 
 
 def _drop(*_: object) -> dict[str, object]:
@@ -80,7 +103,11 @@ def _decide_turns(plan: Plan) -> None:
 
 async def _told(world: World) -> None:
     try:
-        await _history(world)
+        async with trio.open_nursery() as around:
+            for carrier in world.carriers:
+                around.start_soon(carrier.live)
+            await _history(world)
+            around.cancel_scope.cancel()
     except Exception as error:  # noqa: BLE001 -- whatever it is, the history tells of it
         world.fault("".join(traceback.format_exception(error))[-3000:])
 

@@ -22,6 +22,7 @@ FAULTS = (
     "bugs",
     "bad-carriers",
     "bad-links",
+    "phone-moods",
     "sick-endpoints",
     "sick-sinks",
     "dead-mail",

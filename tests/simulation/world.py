@@ -186,7 +186,7 @@ class World:
             )
             for carrier in self.carriers
         )
-        drivers = {carrier.name: self.line(carrier) for carrier in self.carriers}
+        drivers = {carrier.name: carrier.open(self.line) for carrier in self.carriers}
         ids = IdSource(self._clock, self._ids.randbytes)
         seams = Seams(
             self._clock,
@@ -238,6 +238,8 @@ class World:
         self.say("KILLED", how)
         self.tally[how] += 1
         self.dead = True
+        for carrier in self.carriers:
+            carrier.cut_off()
         self.keep()
         self._over.set()
 

@@ -142,7 +142,7 @@ def _untold(carrier, message_id, entries, repeated) -> Iterable[str]:
 
 def _ends(row, of_it, again, told, *, entered) -> Iterable[str]:
     what = f"{row['id']} ({row['status']})"
-    states = [copy.state for each in of_it.values() for copy in each]
+    states = [copy.state if copy.is_told else None for each in of_it.values() for copy in each]
     left = set(of_it) == set(range(1, row["segments"] + 1))
     if row["status"] in ("sent", "delivered", "undelivered") and not left:
         yield f"LOST: {what} never left: {told}"
