@@ -73,6 +73,10 @@ kills: $(VENV)/.stamp-dev ## kill the real process under load from all kinds of 
 pair: $(VENV)/.stamp-dev ## strike two machines and a PostgreSQL with its replica, as root; KILLS=… sets how often
 	KILLS=$(KILLS) $(RIG) proofs.pair $(ARGS)
 
+MESSAGES ?= 1000
+phones: $(VENV)/.stamp-dev ## send MESSAGES=… through three simulated phones with bad days, at a service that is killed
+	MESSAGES=$(MESSAGES) $(RIG) proofs.phones $(ARGS)
+
 MINUTES ?= 60
 life: $(VENV)/.stamp-dev ## stop the service, reload, freeze it, start it with a long queue, load it for an hour; MINUTES=…
 	MINUTES=$(MINUTES) $(RIG) proofs.life $(ARGS)
@@ -128,7 +132,7 @@ $(VENV)-mutants/.stamp: proofs/mutants/requirements.lock | $(VENV)/bin/python
 	@$(VENV)-mutants/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-.PHONY: browser-test mutants kills life steady guards coverage trust timing faults
+.PHONY: browser-test mutants kills phones life steady guards coverage trust timing faults
 browser-test: $(VENV)/.stamp-dev ## test the pages and the example page in a real browser
 	@$(HAS_CHROMIUM)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m browser tests/browser $(ARGS)
