@@ -20,7 +20,7 @@ from risala.drivers.phone.driver import PhoneDriver
 from risala.drivers.phone.messages import PhoneIds
 from risala.drivers.phone.settings import PhoneSettings
 from risala.lab.phone.config import PhoneBehaviour, PhoneConfig
-from risala.lab.phone.events import PhoneHappening, StateReported, TextSent
+from risala.lab.phone.events import MessageFetched, PhoneHappening, StateReported, TextSent
 from risala.lab.phone.network import NetworkLostError
 from risala.lab.phone.simulator import PhoneSimulator
 from risala.plugins.answering import ANSWER_S, CarrierAnswer, CarrierStream
@@ -117,7 +117,10 @@ class PhoneCarrier(Carrier):
     # -- what people got -------------------------------------------------------------------------
 
     def _happened(self, event: PhoneHappening) -> None:
-        if isinstance(event, TextSent):
+        if isinstance(event, MessageFetched):
+            # Until it is fetched nobody has it, however often the driver had it ready.
+            self.submits[id_of(self.segments[event.id])] += 1
+        elif isinstance(event, TextSent):
             self._left(event)
         elif isinstance(event, StateReported) and event.state == "Delivered":
             for copy in self.copies.get(event.id, ()):
@@ -289,7 +292,6 @@ class PhoneLine:
             return Unsent("the process is gone")
         carrier = self._carrier
         carrier.meet()
-        carrier.submits[id_of(segment)] += 1
         carrier.segments[carrier.own_ids.of(segment)] = segment
         try:
             return await self.driver.submit(segment)
