@@ -22,7 +22,8 @@ from risala.drivers.http.calling import CallFailed, HttpAnswer, HttpCall
 from risala.drivers.http.driver import HttpDriver
 from risala.drivers.http.settings import HttpSettings
 from risala.drivers.http.sources import content_of
-from risala.lab.aggregators import table
+from risala.lab.aggregators import row
+from risala.lab.aggregators.row import PASSWORD, SIGNING_SECRET, TOKEN, USER
 from risala.lab.aggregators.stand_in import (
     AggregatorMessage,
     ArrivedRequest,
@@ -31,7 +32,7 @@ from risala.lab.aggregators.stand_in import (
     StandIn,
     callback_request,
 )
-from risala.lab.aggregators.table import AGGREGATORS, PASSWORD, SIGNING_SECRET, TOKEN, USER
+from risala.lab.aggregators.table import AGGREGATORS
 from risala.plugins.answering import CarrierRequest, RequestRefusedError
 from risala.plugins.contract import (
     Driver,
@@ -187,7 +188,12 @@ class AggregatorCarrier(Carrier):
             values = {"id": message.id, "to": message.to, "from": message.sender, "parts": "1"}
             changes = FAILED[self.preset] if is_failed else {}
             for _ in range(2 if fate == "twice" else 1):
-                self._owe(table_receipt(self), values, changes, self.dice.choice((0, 0.5, 5, 60)))
+                self._owe(
+                    self.stand_in.aggregator.receipt,
+                    values,
+                    changes,
+                    self.dice.choice((0, 0.5, 5, 60)),
+                )
         for number in range(1, count(segment.text).segments + 1):
             part = replace(segment, number=number)
             self.taken.append(Copy(part, message.id, trio.current_time(), state))
@@ -203,7 +209,7 @@ class AggregatorCarrier(Carrier):
 
     def _owe(
         self,
-        brought: table.AggregatorCallback,
+        brought: row.AggregatorCallback,
         values: Mapping[str, str],
         changes: Mapping[str, str],
         after_s: float,
@@ -211,11 +217,6 @@ class AggregatorCarrier(Carrier):
     ) -> None:
         request = callback_request(brought, self.called_at + brought.path, values, changes)
         self.callbacks.append(Callback(trio.current_time() + after_s, request, message))
-
-
-def table_receipt(carrier: AggregatorCarrier) -> table.AggregatorCallback:
-    """How its receipts are."""
-    return carrier.stand_in.aggregator.receipt
 
 
 def _arrived(call: HttpCall) -> ArrivedRequest:
@@ -355,6 +356,6 @@ def without_sockets(world: World) -> Iterator[None]:
 
     with (
         patch.object(account, "HttpCaller", caller),
-        patch.object(table, "now_s", lambda: _now_s(world)),
+        patch.object(row, "now_s", lambda: _now_s(world)),
     ):
         yield
