@@ -75,6 +75,13 @@ async def test_what_a_phone_has_not_fetched_waits_and_may_be_canceled(phone_offi
     assert (await phone.wait(TextSent)).text == "Yes"
 
 
+async def test_an_operators_own_text_goes_out_by_a_phone(phone_office):
+    office, phone = phone_office
+    answer = await office.perform("carriers.text", carrier="fake", number=TO, text="Own")
+    assert answer["outcome"] == "accepted"
+    assert (await phone.wait(TextSent)).text == "Own"
+
+
 async def test_what_a_phone_receives_comes_in(phone_office):
     office, phone = phone_office
     phone.receive("+22244556677", "Bonjour")

@@ -8,6 +8,7 @@ that of any other segment before it leaves; only then may the driver hand it out
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Protocol
 
@@ -47,6 +48,16 @@ class Offers:
         self._calls = calls
         self._scribe = scribe
         self._owner = owner
+        self._own: set[_Name] = set()
+
+    @contextmanager
+    def own(self, segment: Segment) -> Iterator[None]:
+        """Within this context a segment of no message may be fetched: nothing is written down."""
+        self._own.add(_name(segment))
+        try:
+            yield
+        finally:
+            self._own.discard(_name(segment))
 
     async def fetch(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
         """See :meth:`risala.plugins.contract.DriverContext.fetched`."""
@@ -60,7 +71,11 @@ class Offers:
                 await call.writing.wait()
         await trio.lowlevel.checkpoint()
         pairs = zip(segments, calls, strict=True)
-        return tuple(segment for segment, call in pairs if call is not None and call.may_leave)
+        return tuple(
+            segment
+            for segment, call in pairs
+            if _name(segment) in self._own or (call is not None and call.may_leave)
+        )
 
     def _begin(self, call: SubmitCall) -> None:
         """Write its attempt down, unless that is done or under way."""

@@ -102,7 +102,7 @@ async def _submitted(worker: CarrierWorker, segment: Segment) -> Outcome:
     """What the driver answers, whatever it does."""
     outcome: object = Uncertain("TIMEOUT")
     try:
-        with trio.move_on_after(COMMAND_S):
+        with worker.offers.own(segment), trio.move_on_after(COMMAND_S):
             outcome = await worker.driver.submit(segment)
     except Exception:  # a driver's bug is logged and affects nothing else
         log.exception("driver.submit_failed", carrier=worker.name)
