@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from cases import examples
 from risala.config.model import DeliverySection
 from risala.engine.journal import carriers
-from risala.engine.journal.messages import held
+from risala.engine.journal.messages import held, messages
 from risala.engine.journal.messages.held import UNMATCHED_MAX
 from risala.engine.journal.messages.matching import Why, is_for
 from risala.engine.model.errors import RecipientOptedOut
@@ -457,3 +457,17 @@ def test_whatever_comes_only_the_one_message_that_fits_is_delivered(open_book, h
         assert book.status(message_id) == expected, (history, sent[message_id])
     assert {row[0] for row in book.conn.execute("SELECT DISTINCT why FROM held_receipts")} <= {*Why}
     book.close()
+
+
+def test_a_receipt_for_a_number_that_was_erased_since_is_known_by_its_id(book):
+    message_id, another = (book.accept(book.organization()) for _ in range(2))
+    for each, carrier_id in ((message_id, "1"), (another, "2")):
+        sent = Line(Kind.SENT)
+        yes = Decision(Step.ADVANCE, SegmentState.ACCEPTED, sent, "OK", carrier_id=carrier_id)
+        book.begin(each)
+        book.finish(Attempt(each, 1, 1, "mattel"), yes)
+    key = book.one("SELECT key FROM message WHERE id = ?", message_id)
+    book.unit(lambda conn: messages.empty(conn, [key]))
+    book.record(told("1"))
+    book.record(told("2", OTHER))
+    assert [book.status(each) for each in (message_id, another)] == ["delivered", "sent"]

@@ -20,7 +20,7 @@ from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import markers, rows_of_values
-from risala.engine.model.numbers import recipient_number, recipient_text
+from risala.engine.model.numbers import FORGOTTEN, recipient_number, recipient_text
 from risala.engine.model.records.attempts import Attempt
 from risala.engine.model.states import SegmentState
 from risala.sms.message import names_submit, submit_reference
@@ -159,6 +159,8 @@ def _by_id(conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt) 
     for carrier_id in (receipt.carrier_id, *receipt.also_known_as):
         known = with_id(conn, carriers, carrier_id)
         fitting = [one for one in known if is_for(one.recipient, receipt.recipient, receipt.sender)]
+        # Of a number that was erased since, the id alone is left.
+        fitting = fitting or [one for one in known if one.recipient == FORGOTTEN]
         if fitting:
             exact = [one for one in fitting if one.carrier_id == carrier_id]
             return _the_one(exact or fitting, receipt)
