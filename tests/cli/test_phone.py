@@ -55,7 +55,7 @@ def test_a_carrier_that_shares_a_phone_names_whose_it_is(pair, tmp_path):
     (tmp_path / "risala.toml").write_text(SETTINGS + more)
     done = pair("second")
     assert done.exit_code == 1
-    assert "second shares the phone of my-phone: risala phone pair my-phone" in done.output
+    assert "second has the same phone as my-phone: risala phone pair my-phone" in done.output
 
 
 def test_a_token_that_is_not_there_is_told(pair, monkeypatch):

@@ -77,7 +77,7 @@ def _section(options: Options, name: str) -> CarrierSection:
     carriers = [each for each in options.settings().carriers if each.driver == _DRIVER]
     carrier = next((each for each in carriers if each.name == name), None)
     if carrier is not None and (owner := carrier.settings.get("shares")):
-        raise CommandRefused(f"{name} shares the phone of {owner}: risala phone pair {owner}")
+        raise CommandRefused(f"{name} has the same phone as {owner}: risala phone pair {owner}")
     if carrier is not None:
         return carrier
     names = ", ".join(each.name for each in carriers)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from risala.engine.features.hops.stored import HopRepository, storing
+from risala.engine.features.hops.stored import HopRepository
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import MessageLoop, Refusal
 from risala.engine.services import Services
@@ -78,4 +78,6 @@ class HopAccess:
             raise MessageLoop(RETURNS)
         if len(hops) >= HOPS_MAX:
             raise MessageLoop(TOO_MANY)
-        return await self._intake.send(principal, command, around=partial(storing, hops))
+        return await self._intake.send(
+            principal, command, around=partial(HopRepository.storing, hops)
+        )

@@ -40,9 +40,7 @@ def came_through(conn: sqlite3.Connection, message_id: str) -> tuple[str, ...]:
     return tuple(rows[0]["hops"].split(",")) if rows else ()
 
 
-def storing(hops: Sequence[str], unit: Unit[Acceptance]) -> Unit[Acceptance]:
-    """The unit that accepts a message, which then also stores what it came through."""
-
+def _storing(hops: Sequence[str], unit: Unit[Acceptance]) -> Unit[Acceptance]:
     def accept(conn: sqlite3.Connection) -> Acceptance:
         accepted = unit(conn)
         if accepted.id is not None:  # else its key was known: they were stored then
@@ -76,6 +74,11 @@ def clear(conn: sqlite3.Connection, limit: int, organization_id: str | None) -> 
 @dataclass(frozen=True, slots=True)
 class HopRepository:
     """The services that messages came through. All reads are by an index, on the loop's thread."""
+
+    @staticmethod
+    def storing(hops: Sequence[str], unit: Unit[Acceptance]) -> Unit[Acceptance]:
+        """The unit that accepts a message, which then also stores what it came through."""
+        return _storing(hops, unit)
 
     _store: Store
 
