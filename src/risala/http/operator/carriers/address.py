@@ -31,13 +31,6 @@ async def of_carrier(request: PageRequest, carrier: str) -> dict[str, Any]:
     return {"has_address": True, "stored_address": calls.stored(carrier)}
 
 
-def called_at(request: PageRequest, carrier: str) -> str:
-    """Where a carrier calls, without the secret that its address may have; empty: it does not."""
-    calls = request.site.gateway.access(ACCESS)
-    callee = calls.of_carrier(carrier)
-    return "" if callee is None else calls.url_of(callee)
-
-
 def _carrier(request: PageRequest) -> str:
     return str(request.arguments["carrier"])
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
 from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.records.carriers import state
 from risala.engine.model.records.carriers.state import CarrierDetails, CommandAnswer
 from risala.http.operator.blocks import REDRAWN_S_MIN, Runs, blocks_of, log_failure, runs_of
-from risala.http.operator.carriers.address import called_at
 from risala.http.operator.carriers.driver_words import (
     driver_facts,
     driver_line,
@@ -31,6 +31,10 @@ from risala.http.web.routes import PageRoute, shows
 from risala.plugins.loading import raised_at
 from risala.plugins.page import LivePage, PageForm
 
+if TYPE_CHECKING:
+    from risala.engine.features.answering.calls import CarrierCalls
+
+_CALLS: Final[FeatureAccess[CarrierCalls]] = FeatureAccess("answering")
 CHANGED: Final = N_("It applies at once, until you undo it here.")
 ENDED: Final = N_("The settings file applies again.")
 WHY_UNMATCHED: Final = {
@@ -49,6 +53,13 @@ COUNTS: Final = {
 """Since the service started."""
 _ONE: Final = f"{PAGE}/<carrier>"
 _TEMPLATE: Final = "carriers/one.html"
+
+
+def _called_at(request: PageRequest, carrier: str) -> str:
+    """Where a carrier calls, without the secret that its address may have; empty: it does not."""
+    calls = request.site.gateway.access(_CALLS)
+    callee = calls.of_carrier(carrier)
+    return "" if callee is None else calls.url_of(callee)
 
 
 def _named(request: PageRequest) -> str:
@@ -100,7 +111,7 @@ async def _filled(request: PageRequest, lane: CarrierDetails) -> FilledPart:
         return FilledPart(has_failed=True)
     if page is None:
         return FilledPart()
-    blocks = await blocks_of(request, log_name, page, called_at(request, lane.name))
+    blocks = await blocks_of(request, log_name, page, _called_at(request, lane.name))
     if blocks is None:
         return FilledPart(has_failed=True)
     may_ask = {each.name for each in lane.commands} if request.can(state.ASK) else frozenset()
