@@ -30,9 +30,10 @@ def main() -> None:
         hold_reload()
         # A tenth of a start: nothing that is imported is garbage. The service looks again.
         gc.disable()
-        from risala.late import import_late
+        from risala.late import hash_without_openssl, import_late
 
         import_late()
+        hash_without_openssl()
     from risala.cli.main import cli
 
     cli(prog_name="risala")

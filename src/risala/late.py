@@ -3,6 +3,9 @@
 Libraries import more than they use: trio knows TLS, whether a connection has it or not, and
 sqlite-utils a command line. A service that never uses one of these has no memory for it, and
 starts without waiting for it.
+
+OpenSSL is one of them: Python computes the same hashes by code of its own
+(:func:`hash_without_openssl`).
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
@@ -28,6 +33,8 @@ LATE: Final = frozenset(
         "importlib.metadata._adapters",  # a package in its own words; imports email.message
         "sqlite_utils.recipes",  # its command line; imports dateutil
         "structlog.threadlocal",  # no longer recommended; imports greenlet
+        "stringprep",  # encodings.idna, for host names that are not ASCII
+        "tokenize",  # linecache and inspect, for lines of source files
         *("email.utils", "calendar"),  # ours, for times that others wrote
         "importlib.resources",  # importlib.abc; ours, for words of mails
         "zipfile",  # importlib.metadata; ours, for exports
@@ -45,6 +52,43 @@ def import_late() -> None:
     # Python names an archive of its own library, which hardly any installation has: whoever looks
     # for packages would load zipfile to find that out.
     sys.path[:] = [each for each in sys.path if not each.endswith(".zip") or os.path.exists(each)]
+
+
+_DIGESTS: Final = (
+    *("_md5", "_sha1", "_sha3", "_blake2"),
+    *(("_sha2",) if sys.version_info >= (3, 12) else ("_sha256", "_sha512")),
+)
+"""Modules with Python's own hashes; a build may leave them out."""
+_OF_OPENSSL: Final = ("scrypt", "pbkdf2_hmac")
+"""What hashlib has from OpenSSL alone, or as fast from nowhere else."""
+
+
+def hash_without_openssl() -> None:
+    """Have hashlib and hmac take Python's own hashes: OpenSSL's library takes 3.4 MiB.
+
+    They take as long for a key or a token, and four times as long for a megabyte. OpenSSL is loaded
+    by the first ``scrypt``, ``pbkdf2_hmac`` or TLS. Nothing changes where Python has no hashes of
+    its own, or where hashlib is imported already.
+    """
+    if "hashlib" in sys.modules or not all(map(find_spec, _DIGESTS)):
+        return
+    sys.modules["_hashlib"] = None  # type: ignore[assignment]  # the way to say: it is not there
+    try:
+        hashlib = import_module("hashlib")
+        import_module("hmac")
+    finally:
+        del sys.modules["_hashlib"]
+    names = vars(hashlib)
+    for name in _OF_OPENSSL:
+        names.pop(name, None)
+    names["__getattr__"] = _by_openssl
+
+
+def _by_openssl(name: str) -> object:
+    """An attribute of hashlib that OpenSSL has."""
+    if name in _OF_OPENSSL:
+        return getattr(import_module("_hashlib"), name)
+    raise AttributeError(f"module 'hashlib' has no attribute {name!r}")
 
 
 class _LateModule(ModuleType):

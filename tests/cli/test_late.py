@@ -1,5 +1,7 @@
 """Modules of others that are loaded at their first use."""
 
+import hashlib
+import hmac
 import subprocess
 import sys
 import threading
@@ -8,6 +10,9 @@ from importlib.util import find_spec
 import pytest
 
 from risala import late
+
+NAMES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "blake2b")
+"""Hashes that every Python has."""
 
 
 @pytest.fixture
@@ -92,6 +97,42 @@ def test_an_archive_that_is_not_there_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(there), str(tmp_path / "python.zip"), ""])
     late.import_late()
     assert sys.path == [str(tmp_path), str(there), ""]
+
+
+def test_hashes_are_the_same_without_openssl():
+    """In a process that has imported neither: OpenSSL comes with what only it has."""
+    code = (
+        "import sys; from risala.late import hash_without_openssl; hash_without_openssl()\n"
+        "import hashlib, hmac, secrets, uuid\n"
+        "def made(name): return hmac.new(b'key', b'text', name).hexdigest()\n"
+        f"print(*(hashlib.new(each, b'text').hexdigest() for each in {NAMES}))\n"
+        f"print(*map(made, {NAMES}), hmac.digest(b'key', b'text', 'sha256').hex())\n"
+        "print('_hashlib' in sys.modules, hasattr(hashlib, 'nothing'))\n"
+        "print(hashlib.scrypt(b'p', salt=b's', n=2, r=1, p=1).hex())\n"
+        "print(hashlib.pbkdf2_hmac('sha256', b'p', b's', 2).hex(), '_hashlib' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    made = [hmac.new(b"key", b"text", each).hexdigest() for each in NAMES]
+    assert done.stdout.splitlines() == [
+        " ".join(hashlib.new(each, b"text").hexdigest() for each in NAMES),
+        " ".join((*made, made[NAMES.index("sha256")])),
+        "False False",
+        hashlib.scrypt(b"p", salt=b"s", n=2, r=1, p=1).hex(),
+        f"{hashlib.pbkdf2_hmac('sha256', b'p', b's', 2).hex()} True",
+    ]
+
+
+def test_hashes_stay_where_they_are_imported_already():
+    before = dict(vars(hashlib))
+    late.hash_without_openssl()
+    assert vars(hashlib) == before
+
+
+def test_a_python_without_hashes_of_its_own_keeps_those_of_openssl(monkeypatch):
+    monkeypatch.setattr(late, "_DIGESTS", ("_no_such_hash",))
+    monkeypatch.delitem(sys.modules, "hashlib")
+    late.hash_without_openssl()
+    assert "hashlib" not in sys.modules
 
 
 def test_late_modules_work_as_usual():

@@ -2,8 +2,7 @@
 
 GSM 7-bit is used when every character of a text is in the default alphabet (§6.2.1) or in its
 extension table (§6.2.1.1), UCS-2 otherwise. Lengths are septets in the first and UTF-16 code
-units in the second. The tables come from ``gsm0338`` once, at import; the work afterwards is one
-pass in C.
+units in the second. The work is one pass in C.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ import codecs
 import re
 import unicodedata
 from typing import Final
-
-from gsm0338 import Codec
 
 from risala.sms.message import Alphabet
 
@@ -24,26 +21,21 @@ ESCAPE_CHARACTER: Final = "\x1b"
 """Represents the ESC at the end of a part, if a customer's cut falls inside an escape pair."""
 
 
-_PUBLISHED: Final = Codec()
-
-
-def _read(octets: bytes) -> str | None:
-    """The character for ``octets`` in the published table; None if it has no such character."""
-    try:
-        return str(_PUBLISHED.decode(octets)[0])
-    except UnicodeDecodeError:
-        return None
-
-
-_SEPTETS: Final = range(0x80)
-_DEFAULT: Final = {
-    text: bytes((septet,))
-    for septet in _SEPTETS
-    if septet != ESCAPE and (text := _read(bytes((septet,))))
-}
+_TABLE: Final = (
+    "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ"
+    " !\"#¤%&'()*+,-./0123456789:;<=>?"
+    "¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§"
+    "¿abcdefghijklmnopqrstuvwxyzäöñüà"
+)
+"""§6.2.1: the character of each septet, and ESC in its place."""
+_DEFAULT: Final = {text: bytes((septet,)) for septet, text in enumerate(_TABLE) if septet != ESCAPE}
 _EXTENSION: Final = {
-    text: bytes((ESCAPE, septet)) for septet in _SEPTETS if (text := _read(bytes((ESCAPE, septet))))
+    text: bytes((ESCAPE, septet))
+    for septet, text in zip(
+        b"\x0a\x14\x28\x29\x2f\x3c\x3d\x3e\x40\x65", "\f^{}\\[~]|€", strict=True
+    )
 }
+"""§6.2.1.1: the characters of septets behind ESC, and both octets."""
 
 GSM7_CHARACTERS: Final = frozenset(_DEFAULT) | frozenset(_EXTENSION)
 """All 137 characters: 127 of the default alphabet and 10 of the extension table."""
@@ -61,11 +53,13 @@ _EASILY: Final = bytes(_EASY.get(chr(n), 0) for n in range(0x100))
 """Septets by ASCII octet, for texts whose characters take one septet each: ten times faster."""
 
 _UNDEFINED: Final = "\ufffe"  # charmap_decode takes this for "undefined"
-_DECODE: Final = "".join(_read(bytes((n,))) or _UNDEFINED for n in range(0x100))
+_DECODE: Final = _TABLE.replace(ESCAPE_CHARACTER, _UNDEFINED) + _UNDEFINED * 0x80
 _units: Final = re.compile(rb"\x1b?[\x00-\xff]").findall
 _UNITS: Final = (
-    {bytes((octet,)): _read(bytes((octet,))) or "\ufffd" for octet in range(0x100)}
-    | {bytes((ESCAPE, octet)): _read(bytes((octet,))) or "\ufffd" for octet in range(0x100)}
+    dict.fromkeys((bytes((octet,)) for octet in range(0x100)), "\ufffd")
+    | dict.fromkeys((bytes((ESCAPE, octet)) for octet in range(0x100)), "\ufffd")
+    | {octets: text for text, octets in _DEFAULT.items()}
+    | {bytes((ESCAPE, *octets)): text for text, octets in _DEFAULT.items()}
     | {octets: text for text, octets in _EXTENSION.items()}
     | {bytes((ESCAPE, ESCAPE)): " ", bytes((ESCAPE,)): ""}
 )
