@@ -307,7 +307,7 @@ ROWS = (
         ("f{n}@example.com", "--operator-role", "finance"),
         (("operatorRole", "finance"), ("operator", True)),
     ),
-    Row("user list", (), (("users.0.email", str),)),
+    Row("user list", ("--search", "{user}"), (("users.0.email", "{user}"),)),
     Row("user show", ("{user}",), (("user.email", "{user}"), ("devices", []), ("factors", []))),
     Row(
         "user set",
