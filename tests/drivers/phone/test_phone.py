@@ -15,7 +15,7 @@ from risala.lab.phone.events import (
     TextSent,
     TextUploaded,
 )
-from risala.plugins.contract import Accepted, CommandRefusedError, HealthState, Unsent
+from risala.plugins.contract import Accepted, CommandRefusedError, HealthState, Uncertain, Unsent
 
 TOKEN = "private0token0of0the0phone"
 MINUTE_MS = 60_000
@@ -113,8 +113,15 @@ async def test_a_wiped_phone_gets_nothing_that_it_had_before(new_line, autojump_
         await line.phone.wait(MessageFetched)
         line.phone.wipe()
         await line.context.wait_until(lambda _: "Another phone" in line.attention)
+        begun_s = trio.current_time()
         await line.driver.command("replace", [])
-        await submitting.end()
+        outcome = await submitting.end()
+        assert isinstance(outcome, Uncertain)
+        assert outcome.text == "A phone that is no longer this carrier's had fetched it."
+        assert trio.current_time() - begun_s < 1  # no report of it can come any more
+        await line.up()
+        assert await line.driver.submit(submitting.segment) == outcome
+        assert line.context.healths[-1].state is HealthState.UP  # it is no fault of the new phone
         await trio.sleep(600)
         assert line.sent == []
         line.phone.config.sent_after_s = 1.0

@@ -48,8 +48,7 @@ async def obey(link: PhoneLink | None, name: str) -> Results:
                 return await _replace(link)
             case _:
                 await link.book.forget()
-                link.events.close()
-                link.changed()
+                link.phone_changed()
                 return {"forgotten": link.context.carrier}
     except NotStoredError as error:
         raise CommandRefusedError(
@@ -82,7 +81,7 @@ async def _replace(link: PhoneLink) -> Results:
     phone = await link.book.let_in()
     if phone is None:
         raise CommandRefusedError("No other phone has registered. Nothing has changed.")
-    link.admitted()
+    link.phone_changed()
     return {"phone": _name(phone), "replaced": None if former is None else _name(former)}
 
 

@@ -39,6 +39,7 @@ QUERY_S: Final = 20.0
 EARLY_MS: Final = 60_000
 """A phone that says so much too early that a message's validity is over has a wrong clock."""
 _QUOTA: Final = "quota"
+_GONE: Final = "A phone that is no longer this carrier's had fetched it."
 
 
 class LinePhone(Protocol):
@@ -95,6 +96,11 @@ class PhoneLine:
         for message in self.messages:
             message.notify()
 
+    def phone_changed(self) -> None:
+        """Another phone is the carrier's, or none: submits whose message the former one has end."""
+        for message in self.messages:
+            message.notify()
+
     # -- what it is to send --------------------------------------------------------------------
 
     def declines(self, segments: int) -> Declined | None:
@@ -108,10 +114,9 @@ class PhoneLine:
         if message is not None and message.outcome is not None:
             return for_good(message.outcome)  # reported after an earlier submit of it had ended
         former = self._fetched.phone_of(phone_id)
+        if former not in (None, self._phone.phone_id):
+            return Uncertain("", _GONE, phone_id)
         if message is None:
-            if former not in (None, self._phone.phone_id):
-                text = "A phone that is no longer this carrier's had fetched it."
-                return Uncertain("", text, phone_id)
             message = PhoneMessage(phone_id, segment, parts, self._now_ms())
             message.fetched_by = former
             if former is None:
@@ -153,11 +158,17 @@ class PhoneLine:
         if message.outcome is None and not message.is_fetched:
             self._phone.is_stalled = not self.is_over
             return Unsent("", "" if self.is_over else "The phone did not fetch it in time.")
-        await self._wait(message, self.settings.sent_s, lambda: False)
+        await self._wait(message, self.settings.sent_s, lambda: self._is_gone(message))
         if message.outcome is not None:
             return message.outcome
+        if self._is_gone(message):
+            return Uncertain("", _GONE, message.id)
         cause = Cause.SERVICE_STOPPED if self.is_over else Cause.NO_ANSWER
         return Uncertain("", carrier_id=message.id, cause=cause)
+
+    def _is_gone(self, message: PhoneMessage) -> bool:
+        """Whether the phone that fetched a message is no longer this carrier's."""
+        return message.fetched_by not in (None, self._phone.phone_id)
 
     async def _wait(
         self, message: PhoneMessage, limit_s: float, is_enough: Callable[[], bool]

@@ -111,9 +111,11 @@ class PhoneLink:
         """Seconds since it called last, or since the start."""
         return trio.current_time() - self._heard_s
 
-    def admitted(self) -> None:
-        """Another phone has taken the former one's place."""
+    def phone_changed(self) -> None:
+        """Another phone has taken the former one's place, or the phone is forgotten."""
         self._seen_ms = None
+        for line in self._lines:
+            line.phone_changed()
         self.events.close()
         self.waiting_events.close()  # it connects again, as the carrier's phone
         self.changed()
