@@ -93,6 +93,9 @@ class Uncertain:
     it: with this id the carrier can be asked what became of the message."""
     cause: Cause = Cause.NO_ANSWER
     """Why, as a word of the closed list."""
+    is_final: bool = False
+    """True where the carrier can never say, such as a phone that is no longer there: it is neither
+    asked nor submitted again, and the message fails when the policy's wait is over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,6 +182,25 @@ async def test_three_submits_are_the_most_also_over_crashes(open_house, quick, c
         assert await house.balance() == "1000.00"
 
 
+@pytest.mark.parametrize("policy", [FAIL, RESEND])
+async def test_where_nobody_can_ever_say_it_fails_and_others_leave_meanwhile(
+    open_house, quick, carrier, policy
+):
+    delivery = DeliverySection(breaker_failures=2, breaker_open_s=600)
+    driver = KnowsIds(fates=[Uncertain("", "The phone is gone.", is_final=True)] * 3)
+    async with open_house(carrier(**policy), drivers={"fake": driver}, delivery=delivery) as house:
+        lost = [await house.send(f"n{n}") for n in range(3)]
+        await driver.wait_submitted(3)
+        began_s = trio.current_time()
+        await ends(house, await house.send("next"), "sent")
+        assert trio.current_time() - began_s < 60  # the carrier counts as well
+        for message in lost:
+            await ends(house, message, "failed")
+            assert lines(house, message)[1:] == [Kind.ATTEMPT, Kind.UNCERTAIN, Kind.FAILED]
+        assert driver.asked == []
+        assert await costs_one(house)
+
+
 async def test_the_setting_says_how_often(open_house, quick):
     driver = KnowsIds(fates=[LOST] * 5)
     delivery = DeliverySection(uncertain_submits_max=2)

@@ -10,6 +10,7 @@ from risala.config.model import OnUncertain, RetrySection
 from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line
 from risala.engine.model.records.attempts import Decision, Step
 from risala.engine.model.states import SegmentState
+from risala.engine.rules.repeats import Manners
 from risala.engine.rules.retry import Circumstances, decide, wait_ms
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Refused, Scope, Throttled, Uncertain, Unsent
@@ -67,6 +68,17 @@ def test_uncertain_waits_for_its_policy(action, after_s):
     when = {"until": NOW + after_s * 1000, "then": action}
     assert decision.line == Line(Kind.UNCERTAIN, Cause.NO_ANSWER, when)
     assert (decision.resolve_at, decision.resolve_action) == (NOW + after_s * 1000, action)
+
+
+def test_uncertain_for_good_is_never_submitted_again():
+    at = replace(
+        AT,
+        on_uncertain=OnUncertain(action="resend", after_s=15),
+        manners=Manners(same_id_is_safe=True),
+    )
+    decision = decide(Uncertain("", "The phone is gone.", is_final=True), at)
+    assert (decision.resolve_at, decision.resolve_action) == (NOW + 15_000, "fail")
+    assert decide(Uncertain(""), at).line.values["then"] == "repeat"
 
 
 def test_a_recipient_that_cannot_be_reached_is_tried_again_like_any_refusal_for_now():

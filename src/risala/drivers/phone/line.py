@@ -115,7 +115,7 @@ class PhoneLine:
             return for_good(message.outcome)  # reported after an earlier submit of it had ended
         former = self._fetched.phone_of(phone_id)
         if former not in (None, self._phone.phone_id):
-            return Uncertain("", _GONE, phone_id)
+            return Uncertain("", _GONE, phone_id, is_final=True)
         if message is None:
             message = PhoneMessage(phone_id, segment, parts, self._now_ms())
             message.fetched_by = former
@@ -162,7 +162,7 @@ class PhoneLine:
         if message.outcome is not None:
             return message.outcome
         if self._is_gone(message):
-            return Uncertain("", _GONE, message.id)
+            return Uncertain("", _GONE, message.id, is_final=True)
         cause = Cause.SERVICE_STOPPED if self.is_over else Cause.NO_ANSWER
         return Uncertain("", carrier_id=message.id, cause=cause)
 

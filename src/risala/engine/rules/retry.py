@@ -71,8 +71,10 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
                 raw,
                 route=at.pinned_route if at.partly_accepted else None,
             )
-        case Uncertain(raw, text, carrier_id, cause):
-            how = resolution(at.manners, at.on_uncertain, has_id=bool(carrier_id))
+        case Uncertain(raw, text, carrier_id, cause, is_final):
+            policy = at.on_uncertain
+            how = resolution(at.manners, policy, has_id=bool(carrier_id))
+            how = given_up(policy) if is_final else how
             lost_link = cause is Cause.LINK_LOST
             return _await(at, how, cause, raw, text, carrier_id=carrier_id, lost_link=lost_link)
         case Refused(Scope.NOW | Scope.RECIPIENT):

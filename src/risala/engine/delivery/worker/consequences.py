@@ -152,9 +152,12 @@ class Learning:
             case Refused():
                 self.counts.refused += 1
                 self.breaker.succeeded()
-            case Uncertain():
+            case Uncertain(is_final=is_final):
                 self.counts.uncertain += 1
-                self.breaker.failed(now_s)
+                if is_final:  # it says nothing against the carrier as it is now
+                    self.breaker.withdrew()
+                else:
+                    self.breaker.failed(now_s)
             case Unsent():
                 self.breaker.withdrew()
                 self._rest(now_s)
