@@ -1,7 +1,11 @@
 """The operator's own texts: what is sent, what is told, and what is left in the books."""
 
-import pytest
+from dataclasses import dataclass, replace
 
+import pytest
+import trio
+
+from risala.engine.features.own_texts.operations import NOT_FETCHED
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -95,3 +99,38 @@ async def test_a_carrier_that_is_down_is_not_tried(house, quick):
     with pytest.raises(Conflict, match="cannot send now: The fake link is down"):
         await house.gateway.perform("carriers.text", ARGUMENTS)
     assert not house.driver.submitted
+
+
+@dataclass
+class Fetching(FakeDriver):
+    """A carrier that fetches its texts, or does not, and never says what became of one."""
+
+    has_fetched: bool = False
+    left: tuple = ()
+
+    @property
+    def capabilities(self):
+        can = FakeDriver.capabilities.fget(self)
+        return replace(can, fetches=True, remembers_ids_s=86_400.0, same_id_is_safe=True)
+
+    async def submit(self, segment):
+        if self.has_fetched:
+            self.left = await self.context.fetched([segment])
+        try:
+            await trio.sleep_forever()
+        finally:
+            self.submitted.append(segment)
+
+
+@pytest.mark.parametrize(
+    ("has_fetched", "outcome", "text"), [(False, "unsent", NOT_FETCHED), (True, "uncertain", "")]
+)
+async def test_what_nobody_fetched_is_not_uncertain(open_house, has_fetched, outcome, text, quick):
+    driver = Fetching(has_fetched=has_fetched)
+    async with open_house(drivers={"fake": driver}) as house:
+        answer = await house.gateway.perform("carriers.text", ARGUMENTS)
+        assert answer["outcome"] == outcome
+        assert answer["text"].startswith(text)
+        (segment,) = driver.submitted
+        assert driver.left == ((segment,) if has_fetched else ())
+        assert await driver.context.fetched([segment]) == (), "it is withdrawn"

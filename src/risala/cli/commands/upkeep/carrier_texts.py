@@ -51,7 +51,12 @@ def _send(options: Options, carrier: str, number: str, text: str) -> None:
     if not output.show(options.json, reply.json):
         _tell(reply.value)
     if reply.value.outcome != "accepted":
-        raise CommandRefused("It was not taken, as far as is known.")
+        is_known = reply.value.outcome != "uncertain"
+        raise CommandRefused(
+            "It was not sent."
+            if is_known
+            else "Nobody knows whether it was sent: ask whoever should get it."
+        )
 
 
 def _tell(sent: OperatorText) -> None:

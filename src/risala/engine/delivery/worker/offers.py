@@ -48,16 +48,17 @@ class Offers:
         self._calls = calls
         self._scribe = scribe
         self._owner = owner
-        self._own: set[_Name] = set()
+        self._own: dict[_Name, trio.Event] = {}
 
     @contextmanager
-    def own(self, segment: Segment) -> Iterator[None]:
-        """Within this context a segment of no message may be fetched: nothing is written down."""
-        self._own.add(_name(segment))
+    def own(self, segment: Segment) -> Iterator[trio.Event]:
+        """Within this context a segment of no message may be fetched: nothing is written down. The
+        event is set once that has been asked for."""
+        fetched = self._own[_name(segment)] = trio.Event()
         try:
-            yield
+            yield fetched
         finally:
-            self._own.discard(_name(segment))
+            del self._own[_name(segment)]
 
     async def fetch(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
         """See :meth:`risala.plugins.contract.DriverContext.fetched`."""
@@ -70,6 +71,8 @@ class Offers:
             if call is not None and call.writing is not None:
                 await call.writing.wait()
         await trio.lowlevel.checkpoint()
+        for name in self._own.keys() & {_name(segment) for segment in segments}:
+            self._own[name].set()
         pairs = zip(segments, calls, strict=True)
         return tuple(
             segment

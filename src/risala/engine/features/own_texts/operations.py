@@ -29,6 +29,9 @@ log = structlog.get_logger(__name__)
 
 VALIDITY_MS: Final = 3_600_000
 """An hour: who tries a carrier does not wait longer."""
+NOT_FETCHED: Final = (
+    f"The carrier did not fetch it within {COMMAND_S:g} s. It is withdrawn: nothing has left."
+)
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}")
 
 
@@ -99,11 +102,15 @@ def _segment(call: Call[TextByCarrier], worker: CarrierWorker) -> Segment:
 
 
 async def _submitted(worker: CarrierWorker, segment: Segment) -> Outcome:
-    """What the driver answers, whatever it does."""
+    """What the driver answers, whatever it does. A text that its carrier has not fetched is with
+    nobody, and nobody gets it."""
     outcome: object = Uncertain("TIMEOUT")
     try:
-        with worker.offers.own(segment), trio.move_on_after(COMMAND_S):
+        with worker.offers.own(segment) as fetched, trio.move_on_after(COMMAND_S) as wait:
             outcome = await worker.driver.submit(segment)
+        is_left = fetched.is_set() or not worker.driver.capabilities.fetches
+        if wait.cancelled_caught and not is_left:
+            return Unsent("", NOT_FETCHED)
     except Exception:  # a driver's bug is logged and affects nothing else
         log.exception("driver.submit_failed", carrier=worker.name)
         return Uncertain("", cause=Cause.DRIVER_FAULT)
