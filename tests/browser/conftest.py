@@ -226,9 +226,10 @@ def look(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture(scope="module")
-def console() -> Iterator[str]:
-    """The address of a console of its own, over a real engine."""
-    with _served("serve_console.py") as url:
+def console(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a console of its own, over a real engine; a module's ``PROGRAM`` serves
+    another one."""
+    with _served(getattr(request.module, "PROGRAM", "serve_console.py")) as url:
         yield url
 
 

@@ -268,7 +268,12 @@ def some_phones(plan: NumberingPlan) -> Phones:
     return phones
 
 
-async def main(port: int, folder: Path) -> None:
+async def main(
+    port: int,
+    folder: Path,
+    lines: Mapping[str, Driver] = LINES,
+    sections: Sequence[CarrierSection] = SECTIONS,
+) -> None:
     settings = Settings(
         http=HttpSection(graceful_stop_s=0),
         storage=StorageSection(data_dir=folder),
@@ -278,10 +283,10 @@ async def main(port: int, folder: Path) -> None:
     lanes = (
         CarrierSection(name="fake", driver="fake", prefixes=("+222",)),
         CarrierSection(name="sim", driver="fake", receives_only=True),
-        *SECTIONS,
+        *sections,
     )
     settings = settings.model_copy(update={"carriers": lanes})
-    drivers = {"fake": FakeDriver(), "sim": FakeDriver(), **LINES}
+    drivers = {"fake": FakeDriver(), "sim": FakeDriver(), **lines}
     plugins = PluginManager()
     plugins.load(installed=())
     pages = {

@@ -1,13 +1,19 @@
 """``risala phone pair``: what it says to type, and why no phone came."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from risala.cli.commands.upkeep.phone import LANGUAGES
 from risala.cli.main import cli
-from risala.http.first_run.pairing import fault_of
+from risala.cli.reach.options import Options
+from risala.drivers.phone import commands
+from risala.drivers.phone.page import API
+from risala.drivers.phone.page_words import WORDS
+from risala.http.first_run.pairing import API_PATH, PAIR, fault_of
+from risala.http.first_run.pairing import TOKEN as TOKEN_COMMAND
 from risala.lab.phone.actions import HELP, PhoneActionError, perform
 from risala.lab.phone.config import PhoneConfig
 from risala.lab.phone.simulator import PhoneSimulator
@@ -21,7 +27,6 @@ data_dir = "data"
 name = "my-phone"
 driver = "phone"
 [carriers.phone]
-token_env = "MY_PHONE_TOKEN"
 """
 TOKEN = "private0token0of0the0phone"
 
@@ -30,7 +35,13 @@ TOKEN = "private0token0of0the0phone"
 def pair(tmp_path, monkeypatch):
     (tmp_path / "risala.toml").write_text(SETTINGS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MY_PHONE_TOKEN", TOKEN)
+    answers = {"token": {"token": TOKEN}, "pair": {"phone": "a14", "state": "registered"}}
+
+    def ask(_, __, *, command, carrier, arguments):
+        assert (carrier, arguments) == ("my-phone", [])
+        return SimpleNamespace(value=SimpleNamespace(answer=answers[command]))
+
+    monkeypatch.setattr(Options, "ask", ask)
     return lambda *given: CliRunner().invoke(cli, ["phone", "pair", *given])
 
 
@@ -39,8 +50,25 @@ def test_the_steps_are_printed_with_what_to_type(pair, language):
     printed = pair("my-phone", "--lang", language).output
     assert printed.count("https://sms.example/carriers/my-phone/mobile/v1") == 1
     assert printed.count(TOKEN) == 1
-    assert "6. " in printed
+    for number, step in enumerate(WORDS[language].steps, 1):
+        assert f"{number}. {step.partition('{')[0]}" in printed
     assert ("SETTINGS" in printed) is (language != "ar"), "the app has no French"
+
+
+def test_programs_get_the_token_and_the_phone(pair):
+    assert json.loads(pair("my-phone", "--json").stdout) == {
+        "carrier": "my-phone",
+        "url": "https://sms.example/carriers/my-phone/mobile/v1",
+        "token": TOKEN,
+        "phone": "a14",
+        "state": "registered",
+    }
+
+
+def test_the_driver_knows_what_it_is_asked():
+    assert (commands.PAIR.name, commands.TOKEN.name) == (PAIR, TOKEN_COMMAND)
+    assert API_PATH == API
+    assert tuple(WORDS) == LANGUAGES
 
 
 def test_a_carrier_that_is_no_phone_is_told(pair):
@@ -58,11 +86,13 @@ def test_a_carrier_that_shares_a_phone_names_whose_it_is(pair, tmp_path):
     assert "second has the same phone as my-phone: risala phone pair my-phone" in done.output
 
 
-def test_a_token_that_is_not_there_is_told(pair, monkeypatch):
-    monkeypatch.delenv("MY_PHONE_TOKEN")
-    done = pair("my-phone")
+def test_without_a_service_there_is_no_token(pair, monkeypatch, tmp_path):
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    done = pair("my-phone", "--data", str(tmp_path))
     assert done.exit_code == 1
-    assert "MY_PHONE_TOKEN" in done.output
+    assert "1. " not in done.output
+    assert "Traceback" not in done.output
 
 
 @pytest.mark.parametrize(

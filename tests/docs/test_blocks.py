@@ -44,6 +44,7 @@ HELD = {
     ("docs/tutorials/write-a-driver.md", "toml"): "tests/docs/test_driver_plugin.py",
     ("docs/how-to/reverse-proxy.md", "nginx"): "tests/docs/test_proxies.py",
     ("docs/how-to/reverse-proxy.md", "caddy"): "tests/docs/test_proxies.py",
+    ("docs/how-to/an-old-phone-as-your-carrier.md", "caddy"): "tests/docs/test_proxies.py",
     ("docs/how-to/rotate-logs.md", "logrotate"): "tests/docs/test_proxies.py",
     ("docs/reference/database.md", "sql"): "tests/docs/test_database.py",
     ("docs/quick-start/java.md", "java"): "tests/docs/programs/test_quick_starts.py",

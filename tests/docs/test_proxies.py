@@ -1,4 +1,4 @@
-"""What docs/how-to/reverse-proxy.md and rotate-logs.md have one write, before a live service."""
+"""What docs/how-to/reverse-proxy.md and others have one write, before a live service."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from rehearsal import Rehearsal
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 PAGE = ROOT / "docs/how-to/reverse-proxy.md"
+PHONE = ROOT / "docs/how-to/an-old-phone-as-your-carrier.md"
 LOGS = ROOT / "docs/how-to/rotate-logs.md"
 SEARCHED = "/usr/sbin:/usr/bin:/usr/local/bin"
 LOGROTATE = shutil.which("logrotate", path=SEARCHED)
@@ -35,8 +36,12 @@ def block(page: Path, language: str) -> str:
 
 
 def start_caddy(place: Path, port: int, service: str) -> Process:
-    options = "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n}\n"
     site = block(PAGE, "caddy").replace(f"{NAME} {{", f"{NAME}:{port} {{\n\ttls internal")
+    return run_caddy(place, site, service)
+
+
+def run_caddy(place: Path, site: str, service: str) -> Process:
+    options = "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n}\n"
     (place / "Caddyfile").write_text(options + site.replace("127.0.0.1:8080", service))
     command = [shutil.which("caddy", path=SEARCHED), "run", "--adapter", "caddyfile"]
     homes = {"XDG_DATA_HOME": str(place), "XDG_CONFIG_HOME": str(place), "HOME": str(place)}
@@ -137,6 +142,20 @@ def test_a_live_service_behind_it(name, rehearsal, tmp_path):
     seen = len(live.lines)
     rehearsal.run('risala send "36 12 34 56" Salam')
     live.wait_line(lambda _: any(line.startswith("data") for line in live.lines[seen:]))
+
+
+@pytest.mark.skipif("caddy" not in PROXIES, reason="there is no caddy: make peers")
+def test_a_phone_believes_a_ca_of_ones_own(rehearsal, tmp_path):
+    """By the certificate at the place that the page names, and the address alone."""
+    (tmp_path / "risala.toml").write_text("[http]\n")
+    rehearsal.serve("risala serve")
+    service = rehearsal.words["http://127.0.0.1:8080"].removeprefix("http://")
+    port = free_port()
+    site = block(PHONE, "caddy").replace("192.168.1.10", f"127.0.0.1:{port}")
+    rehearsal.terminals.append(run_caddy(tmp_path, site, service))
+    (below,) = re.findall(r"/\.local/share/(\S+root\.crt)", PHONE.read_text(encoding="utf-8"))
+    command = ["curl", "-s", "--cacert", str(tmp_path / below), f"https://127.0.0.1:{port}/healthz"]
+    until(lambda: b"ok" in subprocess.run(command, capture_output=True).stdout, "it answers")
 
 
 @pytest.mark.skipif(LOGROTATE is None, reason="there is no logrotate: make peers")

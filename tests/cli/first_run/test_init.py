@@ -348,16 +348,19 @@ def test_from_nothing_to_an_sms_by_a_phone_that_pairs_itself(at):
     finally:
         setting_up.end()
     settings = tomllib.loads((at / "risala.toml").read_text())
-    assert settings["carriers"][0]["phone"] == {"sim": "any", "token_env": "MY_PHONE_TOKEN"}
-    assert token in (at / "secrets").read_text()
+    assert settings["carriers"][0]["phone"] == {"sim": "any"}
+    written = [each for each in at.rglob("*") if each.is_file()]
+    assert any(each.suffix == ".db" for each in written)
+    assert [each for each in written if token.encode() in each.read_bytes()] == [], "it is sealed"
 
 
 async def test_a_phone_that_does_not_come_is_told_why_and_how_to_go_on(at):
     class Silent:
         async def ask(self, _, **about):
             asked.append(about)
-            strangers = len(asked) == 1
-            return Given(value=Given(answer={"phone": None, "strangers": int(strangers)}))
+            strangers = len(asked) == 2
+            answer = {"phone": None, "strangers": int(strangers), "token": "made0by0the0driver"}
+            return Given(value=Given(answer=answer))
 
     asked, told = [], []
     file = SettingsFile.at(at / "risala.toml")
@@ -369,4 +372,8 @@ async def test_a_phone_that_does_not_come_is_told_why_and_how_to_go_on(at):
     sentences = [each.english for each in told]
     assert sentences[-2].startswith("A phone called with another private token.")
     assert sentences[-1] == "Go on later with this command: risala phone pair p"
-    assert asked == [{"carrier": "p", "command": "pair", "arguments": []}] * 6
+    about = {"carrier": "p", "arguments": []}
+    assert asked == [{**about, "command": each} for each in ("token", *["pair"] * 6)]
+    step = next(each for each in told if "made0by0the0driver" in each.english)
+    assert step.english == "There, Private Token: made0by0the0driver"
+    assert step.spoken["fr"] == "Au même endroit, Private Token\u00a0: {token}"

@@ -101,15 +101,21 @@ def new_phone(network, **changes) -> PhoneSimulator:
     return PhoneSimulator(PhoneConfig(API_URL, TOKEN, **values), network=network)
 
 
+def makes(settings: PhoneSettings) -> bool:
+    """Whether the driver makes the private token: then it is made already, as the phone has it."""
+    return settings.token is None
+
+
 @pytest.fixture
 def new_line():
     @asynccontextmanager
-    async def line(*, notes=None, phone=None, config=None, **settings):
-        made = PhoneSettings(token=SecretStr(TOKEN), **settings)
+    async def line(*, notes=None, secrets=None, phone=None, config=None, **settings):
+        made = PhoneSettings(**{"token": SecretStr(TOKEN), **settings})
         driver = PhoneDriver("phone", made)
         network = DirectNetwork(driver)
         context = RecordingContext("phone")
         context.notes.update(notes or {})
+        context.secrets.update({"private_token": TOKEN, **(secrets or {})} if makes(made) else {})
         with trio.fail_after(WHOLE_S):
             async with trio.open_nursery() as nursery:
                 if phone is None:

@@ -7,7 +7,7 @@ import trio
 from tests.drivers.phone.conftest import Submitting
 
 from risala.drivers.phone.driver import PhoneDriver
-from risala.drivers.phone.fetched import FetchedMessages
+from risala.drivers.phone.messages import FetchedMessages
 from risala.lab.phone.events import (
     MessageFetched,
     NetworkLost,

@@ -7,9 +7,6 @@ import trio
 
 from risala.drivers.phone.page_words import WORDS
 from risala.drivers.phone.words import registration_of
-from risala.engine.model.people import Language
-from risala.http.first_run.pairing import PAIRING_STEPS
-from risala.http.web.languages import load_words
 from risala.lab.phone.events import StreamChanged
 from risala.plugins.page import PageFigures, PageForm, PageHeading, PageTable, PageText
 from risala.plugins.testing.drivers.manners import PlainPageService
@@ -39,21 +36,21 @@ async def test_a_phone_and_its_sims_are_shown(new_line, autojump_clock):
         blocks = await shown(line)
         assert [each.text for each in of(blocks, PageHeading)] == ["samsung/a14"]
         figures = dict(of(blocks, PageFigures)[0].figures)
-        assert figures["Segments today"] == "1 of 200"
+        assert figures["Parts today"] == "1 of 200"
         assert (figures["Silent for"], figures["In hand"]) == ("2 min", 0)
-        assert figures["Last seen"].endswith(" UTC")
+        assert texts(blocks).startswith("Last seen: ")
         assert of(blocks, PageTable)[0].rows == [
             (1, "Mauritel", None, False),
             (2, "Chinguitel", "+22233344556", True),
         ]
-        assert [each.action for each in of(blocks, PageForm)] == ["forget"]
+        assert [each.action for each in of(blocks, PageForm)] == ["token", "forget"]
 
 
 async def test_without_a_limit_a_day_has_no_most(new_line, autojump_clock):
     async with new_line(per_day_max=None, config={"sims": ()}) as line:
         await line.up()
         blocks = await shown(line)
-        assert dict(of(blocks, PageFigures)[0].figures)["Segments today"] == 0
+        assert dict(of(blocks, PageFigures)[0].figures)["Parts today"] == 0
         assert of(blocks, PageTable)[0].empty == "The phone has named no SIM."
 
 
@@ -64,9 +61,10 @@ async def test_the_steps_are_shown_while_no_phone_is_registered(new_line, langua
         await trio.sleep(1)
         blocks = await shown(line, language)
         assert f"{ADDRESS}/mobile/v1" in texts(blocks)
-        assert "token_env" in texts(blocks)
+        assert WORDS[language].token in texts(blocks)
         assert TOKEN not in repr(blocks)
-        assert of(blocks, PageForm) == []
+        assert [each.action for each in of(blocks, PageForm)] == ["token"]
+        assert await line.driver.command("token", []) == {"token": TOKEN}
 
 
 async def test_the_path_alone_is_no_address(new_line, autojump_clock):
@@ -77,6 +75,10 @@ async def test_the_path_alone_is_no_address(new_line, autojump_clock):
         service.address = "/carriers/phone"
         blocks = await line.driver.console_page.show(service)
         assert "API URL: https://…/carriers/phone/mobile/v1" in texts(blocks)
+        assert WORDS["en"].plain not in texts(blocks)
+        service.address = "http://127.0.0.1:8080/carriers/phone"
+        blocks = await line.driver.console_page.show(service)
+        assert WORDS["en"].plain in texts(blocks)
 
 
 @pytest.mark.parametrize("language", WORDS)
@@ -85,8 +87,10 @@ async def test_a_phone_that_waits_may_take_the_place(line, language, autojump_cl
     await other.wait(StreamChanged, lambda it: it.is_open)
     blocks = await shown(line, language)
     assert "xiaomi/redmi" in of(blocks, PageHeading)[1].text
-    replacing, forgetting = of(blocks, PageForm)
-    assert (replacing.action, forgetting.action) == ("replace", "forget")
+    replacing, token, forgetting = of(blocks, PageForm)
+    actions = replacing.action, token.action, forgetting.action
+    assert actions == ("replace", "token", "forget")
+    assert forgetting.text == WORDS[language].forget_stays
     assert replacing.confirm
     assert forgetting.confirm
     await line.driver.command(replacing.action, [])
@@ -98,14 +102,6 @@ async def test_a_driver_that_does_not_run_says_so(line, autojump_clock):
     assert texts(await driver.console_page.show(PlainPageService("en"))) == (
         "The driver is not running."
     )
-
-
-@pytest.mark.parametrize("language", [*Language])
-def test_the_terminal_says_the_same_steps(language):
-    words = load_words(language)
-    said = [words(step, url="U", token="T").unescape() for step in PAIRING_STEPS]
-    mine = [step.format(url="U", token="T") for step in WORDS[language.value].steps]
-    assert mine == said
 
 
 def test_a_number_that_the_app_knows_is_read():

@@ -163,13 +163,29 @@ async def test_states_of_the_others_message_are_taken_by_nobody_else(new_pair, a
 async def test_with_another_token_it_has_no_phone(new_line, autojump_clock):
     async with new_line(config=SIMS, sim=1) as line:
         await line.up()
-        cache, made = AccountCache(), PhoneSettings(token=SecretStr(TOKEN))
-        shares = PhoneSettings(token=SecretStr(TOKEN), shares="phone", sim=2)
-        other = shares.model_copy(update={"token": SecretStr("another0token0than0that")})
-        drivers = [cache.build(FACTORY, "x", each) for each in (made, shares, other)]
-        accounts = [each.shared_account for each in drivers]
-        assert accounts[0] is accounts[1]
-        assert accounts[0] is not accounts[2]
+        second = await second_of(line, token=SecretStr("another0token0than0that"))
+        health = await second.context.wait_health(HealthState.DOWN)
+        assert health.text.startswith("The private token is not that of phone, whose phone")
+        assert isinstance(await second.driver.submit(segment("No")), Unsent)
+        line.stop()
+        await second.context.wait_until(lambda it: "not running" in it.healths[-1].text)
+
+
+@pytest.mark.parametrize("token", [TOKEN, None])
+async def test_the_second_needs_no_token(new_line, token, autojump_clock):
+    async with new_line(config=SIMS, sim=1, token=token and SecretStr(token)) as line:
+        await line.up()
+        second = await second_of(line, token=None)
+        await second.context.wait_health(HealthState.UP)
+        assert isinstance(await second.driver.submit(segment("By the second")), Accepted)
+        assert second.context.secrets == {}
+
+
+def test_all_phones_find_each_other():
+    cache, made = AccountCache(), PhoneSettings(token=SecretStr(TOKEN))
+    shares = PhoneSettings(shares="phone", sim=2)
+    drivers = [cache.build(FACTORY, "x", each) for each in (made, shares)]
+    assert drivers[0].shared_account is drivers[1].shared_account
 
 
 async def test_the_second_has_no_commands_and_no_forms(new_pair, autojump_clock):

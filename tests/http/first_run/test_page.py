@@ -32,6 +32,7 @@ class Machine:
         self.wrong: list[Wrong] = []
         self.failures: list[str] = []
         self.finished: list[dict[str, str]] = []
+        self.stages = [Stage(StageKind.DONE, "Your phone has the SMS.")]
 
     async def choices(self, question):
         if question == "http_preset":
@@ -46,7 +47,8 @@ class Machine:
         if self.failures:
             raise FinishFailed(self.failures.pop(0))
         self.finished.append(dict(answers))
-        report(Stage(StageKind.DONE, "Your phone has the SMS."))
+        for stage in self.stages:
+            report(stage)
         return FirstRunEnd(
             url="https://a.mr/x",
             local_url="http://127.0.0.1:1/x",
@@ -236,6 +238,20 @@ async def test_nothing_is_answered_after_the_end():
         assert reader.machine.finished[0]["phone"] == "+22236123456"
         with suppress(httpx2.TransportError):  # the listener is closed, or about to be
             assert (await reader.get("/first-run/end")).status_code == 404
+
+
+async def test_what_a_driver_says_is_said_in_the_readers_language():
+    async with opened("fr") as reader:
+        holes, spoken = {"token": "a<b"}, {"en": "Token: {token}", "fr": "Jeton : <{token}>"}
+        reader.machine.stages.insert(
+            0, Stage(StageKind.NOW, "Token: {token}", holes, spoken=spoken)
+        )
+        await reader.answer_all()
+        await reader.get("/first-run/end")
+        await reader.post("/first-run/end")
+        while "bdi" not in reader.page:
+            await reader.get("/first-run/end")
+        assert "Jeton : &lt;<bdi>a&lt;b</bdi>&gt;" in reader.page
 
 
 async def test_an_end_that_failed_is_told_and_can_be_tried_again():

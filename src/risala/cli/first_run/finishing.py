@@ -28,7 +28,7 @@ from risala.http.first_run.answers import Answers, plan_in
 from risala.http.first_run.pairing import (
     API_PATH,
     PAIR,
-    PAIRING_STEPS,
+    TOKEN,
     PairingAnswer,
     fault_of,
     why_none_came,
@@ -177,22 +177,27 @@ class Finish:
 
     async def _pair(self, session: GatewaySession, answers: Answers) -> bool:
         """Say what to type on the phone, and wait for it; whether it has registered."""
+        from risala.drivers.phone.page_words import WORDS
+
         carrier = self.file.carrier_name(answers)
         here = (
             f"http://127.0.0.1:{answers.get('port', '')}" if self.child is None else self.child.url
         )
         own = answers.get("public_url") or here
         url = f"{own}/carriers/{carrier}{API_PATH}"
-        token = SettingsFile.at(self.file.path).phone_token()
-        for step in PAIRING_STEPS:
-            self._tell(StageKind.NOW, step, url=url, token=token)
+        about = {"carrier": carrier, "arguments": []}
+        token = (await session.ask(state.ASK, command=TOKEN, **about)).value.answer[TOKEN]
+        for steps in zip(*(each.steps for each in WORDS.values()), strict=True):
+            step = dict(zip(WORDS, steps, strict=True))
+            holes = {"url": url, "token": token}
+            self.report(Stage(StageKind.NOW, step["en"], holes, spoken=step))
         if (fault := fault_of(url)) is not None:
             self._tell(StageKind.ODD, fault[0], **fault[1])
         strangers = 0
         self._tell(StageKind.NOW, N_("Risala waits for the phone."))
         for _ in range(_PAIRINGS):
-            about = {"carrier": carrier, "command": PAIR, "arguments": []}
-            came = PairingAnswer.of((await session.ask(state.ASK, **about)).value.answer)
+            answer = (await session.ask(state.ASK, command=PAIR, **about)).value.answer
+            came = PairingAnswer.of(answer)
             if came.phone is not None:
                 called = N_("{name} is there.")
                 self._tell(StageKind.DONE, called, name=came.phone)

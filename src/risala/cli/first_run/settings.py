@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, Final
 
 from risala.cli.reach.refused import CommandRefused
@@ -42,8 +41,6 @@ _LOW_PARTS: Final = 5
 """Parts that a balance is enough for when it is called low: a quarter of what a new organization
 gets."""
 _FREE: Final = "0"
-_TOKEN_OCTETS: Final = 16
-"""Of a private token that is made for a phone."""
 REFERENCE: Final = ".reference"
 """Before the ending of the file beside the settings that explains all of them."""
 _HEAD: Final = """\
@@ -233,10 +230,6 @@ class SettingsFile:
             if not self._carriers[there].get("enabled", True):
                 changes.append((("carriers", there, "enabled"), True))
         secrets: dict[str, str] = {}
-        token = ("carriers", number, "phone", "token")
-        if kind == ANDROID and not self._secret(token):
-            made = token_hex(_TOKEN_OCTETS)
-            self._keep(made, token, self.carrier_name(answers), changes, secrets)
         for each in (*own, *_PLAIN):
             if each.secret and each.when(answers) and answers.get(each.name):
                 owner = self.carrier_name(answers) if each in own else each.setting.split(".")[0]
@@ -250,11 +243,6 @@ class SettingsFile:
             return answers.get("carrier_name", "")
         there = self._carrier(TRIAL)
         return TRIAL if there is None else str(self._at(("carriers", there, "name")))
-
-    def phone_token(self) -> str:
-        """The private token of the phone that the answers are about; empty: there is none."""
-        number = self._carrier(ANDROID)
-        return "" if number is None else self._secret(("carriers", number, "phone", "token"))
 
     def _called(self, answers: Answers, number: int) -> list[Change]:
         """The address that an aggregator calls and signs, which its carrier has to know.

@@ -7,7 +7,7 @@ import json
 from hashlib import sha256
 from typing import Final
 
-from risala.drivers.phone.devices import RegisteredPhone
+from risala.drivers.phone.devices import RegisteredPhone, called
 from risala.drivers.phone.inbox import PhoneInbox
 from risala.drivers.phone.link import PhoneLink
 from risala.drivers.phone.page import API
@@ -34,13 +34,12 @@ class PhoneCalls:
     """Answers the app.
 
     Args:
-        private_token: what a phone registers with; the key that its webhooks are signed with is
-            made from it.
+        link: its book of phones is open.
     """
 
-    def __init__(self, link: PhoneLink, private_token: str) -> None:
+    def __init__(self, link: PhoneLink) -> None:
         self._link = link
-        self._key_of = PhoneKeys(private_token)
+        self._key_of = PhoneKeys(link.book.proof_key)
         self._inbox = PhoneInbox(link, self._key_of)
 
     async def answer(self, request: CarrierRequest) -> CarrierAnswer | CarrierStream:
@@ -76,8 +75,11 @@ class PhoneCalls:
             registration = registration_of(await request.read())
         except StrangeWordsError:
             return _STRANGE
-        phone, own = await link.book.register(registration)
-        link.context.trace(f"A phone has registered: {phone.name or 'without a name'}.")
+        registered = await link.book.register(registration, token)
+        if registered is None:
+            return _UNPROVED  # the operator forgot it at this moment
+        phone, own = registered
+        link.context.trace(f"A phone has registered: {called(phone)}.")
         link.heard(phone)
         link.changed()
         login = link.context.carrier
@@ -112,14 +114,18 @@ class PhoneCalls:
 
 
 class PhoneKeys:
-    """The keys that phones sign their webhooks with; none is stored."""
+    """The keys that phones sign their webhooks with; none is stored.
 
-    def __init__(self, private_token: str) -> None:
-        self._token = private_token.encode()
+    Args:
+        proof_key: all are made from it, and none says anything of it.
+    """
+
+    def __init__(self, proof_key: str) -> None:
+        self._proof_key = proof_key.encode()
 
     def phone(self, phone_id: str) -> str:
-        """The key of a phone. It says nothing of the private token."""
-        return hmac.new(self._token, f"webhooks\0{phone_id}".encode(), sha256).hexdigest()
+        """The key of a phone."""
+        return hmac.new(self._proof_key, f"webhooks\0{phone_id}".encode(), sha256).hexdigest()
 
 
 def _bearer(authorization: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from risala.drivers.phone.devices import RegisteredPhone
+from risala.drivers.phone.devices import RegisteredPhone, called
 from risala.drivers.phone.link import PhoneLink
 from risala.plugins.contract import CommandRefusedError, DriverCommand, NotStoredError
 
@@ -22,7 +22,10 @@ FORGET: Final = DriverCommand(
     "Forget the phone: it can no longer call, and the next one that registers is new.",
     needs_fresh_sign_in=True,
 )
-COMMANDS: Final = (PAIR, REPLACE, FORGET)
+TOKEN: Final = DriverCommand(
+    "token", "Show the private token that is typed on the phone.", needs_fresh_sign_in=True
+)
+COMMANDS: Final = (PAIR, TOKEN, REPLACE, FORGET)
 PAIR_S: Final = 45.0
 """Below the time that a command may take at most."""
 _NOT_RUNNING: Final = "The carrier's driver is not running. See risala carriers show."
@@ -44,6 +47,9 @@ async def obey(link: PhoneLink | None, name: str) -> Results:
         match name:
             case PAIR.name:
                 return await _pair(link)
+            case TOKEN.name:
+                await link.book.opened.wait()
+                return {"token": link.book.private_token}
             case REPLACE.name:
                 return await _replace(link)
             case _:
@@ -63,10 +69,10 @@ async def _pair(link: PhoneLink) -> Results:
         while not _has_come(link, before):
             await link.wait_change()
     if (candidate := link.book.candidate) is not None:
-        return {"phone": _name(candidate), "state": "waits", "strangers": 0}
+        return {"phone": called(candidate), "state": "waits", "strangers": 0}
     if (phone := link.book.phone) is not None:
         state = "registered" if link.last_seen_ms is not None else "silent"
-        return {"phone": _name(phone), "state": state, "strangers": 0}
+        return {"phone": called(phone), "state": state, "strangers": 0}
     return {"phone": None, "state": "none", "strangers": link.strangers - strangers}
 
 
@@ -82,8 +88,4 @@ async def _replace(link: PhoneLink) -> Results:
     if phone is None:
         raise CommandRefusedError("No other phone has registered. Nothing has changed.")
     link.phone_changed()
-    return {"phone": _name(phone), "replaced": None if former is None else _name(former)}
-
-
-def _name(phone: RegisteredPhone) -> str:
-    return phone.name or "a phone without a name"
+    return {"phone": called(phone), "replaced": None if former is None else called(former)}

@@ -1,7 +1,8 @@
-"""Which phone this carrier is: its registration, its token, and another phone that wants its place.
+"""Which phone this carrier is: the private token that phones register with, the registration, and
+another phone that wants its place.
 
 Of the phone's own token only a hash is kept: it is enough to know the phone by, and a stolen
-database does not open the carrier.
+database does not open the carrier. A private token that the service made is kept sealed.
 """
 
 from __future__ import annotations
@@ -21,8 +22,16 @@ from risala.drivers.phone.words import PhoneRegistration, SimCard
 from risala.plugins.contract import DriverContext
 
 TOKEN_BYTES: Final = 32
+TYPED_CHARACTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+"""What a private token is made of. Somebody reads it from a screen and types it on a phone, so no
+character looks like another one."""
+TYPED_LENGTH: Final = 24
+"""Characters of a private token that is made here: 118 bits."""
+NAMELESS: Final = "a phone without a name"
 _DEVICE: Final = "phone"
 _CANDIDATE: Final = "candidate"
+_PRIVATE: Final = "private_token"
+_PROOFS: Final = "proof_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,16 @@ class RegisteredPhone:
     and it registers again."""
 
 
+def called(phone: RegisteredPhone) -> str:
+    """What a phone is called in sentences."""
+    return phone.name or NAMELESS
+
+
+def typed_token() -> str:
+    """A new private token."""
+    return "".join(secrets.choice(TYPED_CHARACTERS) for _ in range(TYPED_LENGTH))
+
+
 def digest_of(token: str) -> str:
     """What is kept of a token."""
     return sha256(token.encode()).hexdigest()
@@ -54,25 +73,48 @@ class PhoneBook:
     """The phone of a carrier, and the one that waits for the operator's yes.
 
     Args:
-        private_token: what a phone registers with.
+        private_token: what a phone registers with, as the settings have it; None: one is made, and
+            kept sealed.
         now_ms: UTC epoch milliseconds.
     """
 
     def __init__(
-        self, context: DriverContext, private_token: str, now_ms: Callable[[], int]
+        self, context: DriverContext, private_token: str | None, now_ms: Callable[[], int]
     ) -> None:
         self._context = context
-        self._private = digest_of(private_token)
         self._now_ms = now_ms
         self._lock = trio.Lock()
+        self.makes_token = private_token is None
+        """Whether the settings leave the private token to the service."""
+        self.private_token = private_token or ""
+        """What a phone registers with; empty until :attr:`opened`."""
+        self.proof_key = self.private_token
+        """Makes the ids that phones get, and the keys that they sign with. Another private token
+        does not change it, where that is made here."""
+        self.opened = trio.Event()
         notes = context.recall()
         self.phone = _read(notes.get(_DEVICE))
         self.candidate = _read(notes.get(_CANDIDATE))
-        """Another phone that registered; it gets nothing until the operator lets it in."""
+        """The other phone that registered: nothing is for it until the operator lets it in."""
+
+    async def open(self) -> None:
+        """Have the private token and the key of proofs: of an earlier start, else new ones.
+
+        Raises:
+            NotStoredError: new ones could not be written.
+        """
+        if self.makes_token:
+            kept = self._context.recall_secret()
+            made = {_PRIVATE: typed_token(), _PROOFS: secrets.token_urlsafe(TOKEN_BYTES)}
+            lacking = {name: text for name, text in made.items() if name not in kept}
+            if lacking:
+                await self._context.remember_secret(lacking)
+            self.private_token, self.proof_key = (kept.get(name, made[name]) for name in made)
+        self.opened.set()
 
     def may_register(self, token: str) -> bool:
         """Whether a caller has the private token."""
-        return is_same(self._private, token)
+        return bool(self.private_token) and is_same(digest_of(self.private_token), token)
 
     def phone_of(self, token: str) -> RegisteredPhone | None:
         """The phone that has this token; None: no phone of this carrier has it."""
@@ -85,8 +127,11 @@ class PhoneBook:
             None,
         )
 
-    async def register(self, registration: PhoneRegistration) -> tuple[RegisteredPhone, str]:
-        """Register a phone that has the private token; the phone, and the token that it calls with.
+    async def register(
+        self, registration: PhoneRegistration, private_token: str
+    ) -> tuple[RegisteredPhone, str] | None:
+        """Register a phone; the phone, and the token that it calls with. None: it has not the
+        private token, or no longer.
 
         The first one is the carrier's phone. Another one waits for the operator.
 
@@ -102,6 +147,8 @@ class PhoneBook:
             self._now_ms(),
         )
         async with self._lock:
+            if not self.may_register(private_token):
+                return None
             if self.phone is None or not self.phone.has_called:
                 await self._context.remember({_DEVICE: _written(phone), _CANDIDATE: None})
                 self.phone, self.candidate = phone, None
@@ -152,11 +199,20 @@ class PhoneBook:
     async def forget(self) -> None:
         """Forget all phones: the next one that registers is the carrier's.
 
+        The app registers again by itself as long as its private token counts. So a token that was
+        made here is replaced; one of the settings stays.
+
         Raises:
             NotStoredError: it could not be written.
         """
+        nobody: dict[str, str | None] = {_DEVICE: None, _CANDIDATE: None}
         async with self._lock:
-            await self._context.remember({_DEVICE: None, _CANDIDATE: None})
+            if self.makes_token:
+                token = typed_token()
+                await self._context.remember_secret({_PRIVATE: token}, notes=nobody)
+                self.private_token = token
+            else:
+                await self._context.remember(nobody)
             self.phone = self.candidate = None
 
 

@@ -14,10 +14,9 @@ from typing import Final
 import trio
 
 from risala.drivers.phone import commands
-from risala.drivers.phone.account import PhoneAccount
 from risala.drivers.phone.calls import PhoneCalls
 from risala.drivers.phone.line import PhoneLine
-from risala.drivers.phone.link import GRACE_S, PhoneLink
+from risala.drivers.phone.link import GRACE_S, PhoneAccount, PhoneLink
 from risala.drivers.phone.page import PhonePage
 from risala.drivers.phone.settings import PhoneSettings
 from risala.plugins.answering import CarrierAnswer, CarrierRequest, CarrierStream
@@ -29,6 +28,7 @@ from risala.plugins.contract import (
     DriverContext,
     Health,
     HealthState,
+    NotStoredError,
     Outcome,
     Receipt,
     Segment,
@@ -43,10 +43,13 @@ settings."""
 SPARE_S: Final = 10.0
 """Seconds that a submit may take beyond its wait for the fetch, or for the report after it."""
 
-NO_OWNER: Final = (
-    "{owner}, whose phone this is, is not running, or has another private token. See risala "
-    "carriers show {owner}."
+NO_OWNER: Final = "{owner}, whose phone this is, is not running: its page says why."
+NOT_ITS_PHONE: Final = (
+    "The private token is not that of {owner}, whose phone this is. Leave it out of the settings."
 )
+NOT_WRITTEN: Final = "The private token could not be written: the disk is full or has a fault."
+AGAIN_S: Final = 10.0
+"""Seconds until that is tried again."""
 
 
 def _wall_ms() -> int:
@@ -54,8 +57,7 @@ def _wall_ms() -> int:
 
 
 class PhoneDriver:
-    """See :class:`risala.plugins.contract.Driver` and
-    :class:`~risala.plugins.answering.Answering`.
+    """One carrier that is a phone, or another SIM of one: a driver that is called.
 
     Args:
         carrier: its configured name.
@@ -110,12 +112,24 @@ class PhoneDriver:
 
     async def _have_phone(self, context: DriverContext) -> None:
         link = PhoneLink(context, self.settings, self._now_ms, self._grace_s)
-        self._calls = PhoneCalls(link, self.settings.token.get_secret_value())
         try:
-            with self._serving(link, context), self._account.having(link):
-                await link.run()
+            with self._serving(link, context):
+                await self._open(link)
+                self._calls = PhoneCalls(link)
+                with self._account.having(link):
+                    await link.run()
         finally:
             self._calls = None
+
+    async def _open(self, link: PhoneLink) -> None:
+        """Have the private token, before any phone is answered."""
+        while True:
+            try:
+                await link.book.open()
+                return
+            except NotStoredError:
+                link.context.health(Health(HealthState.DOWN, NOT_WRITTEN))
+                await trio.sleep(AGAIN_S)
 
     async def _share_phone(self, context: DriverContext, owner: str) -> None:
         """Be a line of another carrier's phone, whenever that carrier's driver runs."""
@@ -123,6 +137,10 @@ class PhoneDriver:
             if self._account.link_of(owner) is None:
                 context.health(Health(HealthState.DOWN, NO_OWNER.format(owner=owner)))
             link = await self._account.wait_link(owner)
+            if self.settings.token not in (None, link.settings.token):
+                context.health(Health(HealthState.DOWN, NOT_ITS_PHONE.format(owner=owner)))
+                await link.ended.wait()
+                continue
             with self._serving(link, context):
                 await link.ended.wait()
 
@@ -137,7 +155,7 @@ class PhoneDriver:
                 self._link = self._line = None
 
     async def answer(self, request: CarrierRequest) -> CarrierAnswer | CarrierStream:
-        """Answer a call of the app: see :mod:`risala.drivers.phone.calls`."""
+        """Answer a call of the app; who is not proved learns nothing."""
         if self.settings.shares is not None:
             return CarrierAnswer(status=401)  # the phone calls the carrier whose phone it is
         if self._calls is None:
@@ -152,8 +170,8 @@ class PhoneDriver:
         return await line.submit(segment)
 
     def declines(self, recipient: str, segments: int, *, is_next: bool = False) -> Declined | None:
-        """See :class:`~risala.plugins.contract.Choosy`: the SIM's day, or half an hour, may be used
-        up."""
+        """Why a message of so many segments may not begin now: the SIM's day, or its half an hour,
+        is used up. None: it may."""
         return None if self._line is None else self._line.declines(segments)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
@@ -166,12 +184,12 @@ class PhoneDriver:
 
     @property
     def shared_account(self) -> PhoneAccount:
-        """See :class:`~risala.plugins.sharing.Sharing`."""
+        """All phones that run."""
         return self._account
 
     @property
     def console_page(self) -> PhonePage:
-        """Its part of the carrier's page: see :class:`~risala.plugins.page.Paged`."""
+        """The part of the carrier's page that shows the phone."""
         return self._page
 
     @property

@@ -11,7 +11,7 @@ import trio
 from risala.plugins.answering import SendPart
 
 ENQUEUED: Final = "MessageEnqueued"
-"""There is something to fetch."""
+"""A message is to be fetched."""
 CANCELLED: Final = "MessageCancelled"
 WEBHOOKS: Final = "WebhooksUpdated"
 SETTINGS: Final = "SettingsUpdated"

@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.drivers.phone.devices import RegisteredPhone
+from risala.drivers.phone.devices import RegisteredPhone, called
 from risala.plugins.contract import Health, HealthState
 
 CLOCK_OFF_S: Final = 120
 """A clock that is off by more is told to the operator: times of messages are wrong then, and beyond
 some hours certificates too."""
+THE_PHONE: Final = "The phone"
+"""A phone without a name, where it is the subject of a sentence."""
 _MINUTE_S: Final = 60
 
 
@@ -27,14 +29,14 @@ class PhoneFacts:
     """The SIM that is to send; None: any."""
     number: str | None
     is_listening: bool
-    """It has a stream, or had one a moment ago."""
+    """Whether a stream is open, or ended a moment ago."""
     has_called: bool
-    """It has called since the start."""
+    """Whether a call has come since the start."""
     silent_s: float
     """Seconds since it called last, or since the start."""
     silent_after_s: float
     is_stalled: bool
-    """It did not fetch a message in time."""
+    """Whether the phone let the time for fetching a message pass."""
     last_seen_ms: int | None
     clock_off_s: float
     """By how much the phone's clock is ahead of ours; negative: behind."""
@@ -65,13 +67,14 @@ def _state(facts: PhoneFacts) -> tuple[HealthState, str]:
     if (phone := facts.phone) is None:
         text = f"No phone is registered yet: risala phone pair {facts.carrier} says how."
         if facts.strangers:
-            text += " A phone called with another private token than the settings have."
+            text += " A phone called with another private token than this carrier's."
         return HealthState.SICK, text
-    name = phone.name or "The phone"
+    name = phone.name or THE_PHONE
     if facts.silent_s >= facts.silent_after_s:
         return HealthState.SICK, (
-            f"{name} has not called for {_minutes(facts.silent_s)}. See whether it has power and "
-            "network, whether SMSGate is on, and whether Android may stop the app to save battery."
+            f"{name} has not called for {_minutes(facts.silent_s)} minutes. See whether it has "
+            "power and network, whether SMSGate is on, and whether Android may stop the app to "
+            "save battery."
         )
     if not facts.has_called:
         return HealthState.DOWN, f"{name} has not called since this service started."
@@ -90,9 +93,8 @@ def _state(facts: PhoneFacts) -> tuple[HealthState, str]:
 def _attention(facts: PhoneFacts) -> Iterator[str]:
     if facts.candidate is not None:
         yield (
-            f"Another phone ({facts.candidate.name or 'without a name'}) has registered with the "
-            f"private token. If it is to replace this one: risala carriers ask {facts.carrier} "
-            "replace."
+            f"Another phone ({called(facts.candidate)}) has registered with the private token. If "
+            f"it is to replace this one: risala carriers ask {facts.carrier} replace."
         )
     sims = () if facts.phone is None else facts.phone.sims
     if facts.sim is not None and sims and facts.sim not in [each.number for each in sims]:
@@ -100,11 +102,11 @@ def _attention(facts: PhoneFacts) -> Iterator[str]:
     if abs(facts.clock_off_s) > CLOCK_OFF_S:
         way = "ahead" if facts.clock_off_s > 0 else "behind"
         yield (
-            f"The phone's clock is {_minutes(abs(facts.clock_off_s))} {way}. Let it take the time "
-            "from the network."
+            f"The phone's clock is {_minutes(abs(facts.clock_off_s))} minutes {way}. Let it take "
+            "the time from the network."
         )
 
 
-def _minutes(seconds: float) -> str:
-    minutes = round(seconds / _MINUTE_S)
-    return "a minute" if minutes <= 1 else f"{minutes} minutes"
+def _minutes(seconds: float) -> int:
+    """Two or more: what is told is told from two minutes on."""
+    return round(seconds / _MINUTE_S)

@@ -9,9 +9,18 @@ from typing import Final, Protocol
 import trio
 
 from risala.drivers.phone.events import CANCELLED, ENQUEUED, PhoneEvents
-from risala.drivers.phone.fetched import PREFIX, FetchedMessages
-from risala.drivers.phone.listing import LIST_MAX, listed, probe
-from risala.drivers.phone.messages import LATE_MAX, PhoneId, PhoneIds, PhoneMessage, PhoneMessages
+from risala.drivers.phone.messages import (
+    FETCHED,
+    LATE_MAX,
+    LIST_MAX,
+    FetchedMessages,
+    PhoneId,
+    PhoneIds,
+    PhoneMessage,
+    PhoneMessages,
+    listed,
+    probe,
+)
 from risala.drivers.phone.quota import PhoneQuota
 from risala.drivers.phone.settings import PhoneSettings
 from risala.drivers.phone.states import Meaning, for_good, meaning_of
@@ -47,12 +56,16 @@ class LinePhone(Protocol):
 
     events: PhoneEvents
     is_stalled: bool
-    """It did not fetch a message in time."""
+    """Whether the phone let the time for fetching a message pass."""
     clock_off_s: float
 
     @property
     def phone_id(self) -> str | None:
         """Which phone it is; None: none is registered."""
+
+    @property
+    def proof_key(self) -> str:
+        """Makes the ids that the phone gets."""
 
     def changed(self) -> None:
         """Something changed: look how it is now."""
@@ -76,9 +89,8 @@ class PhoneLine:
         self.settings = settings
         self._phone = phone
         self._now_ms = now_ms
-        self.ids = PhoneIds(settings.token.get_secret_value(), context.carrier)
         self.messages = PhoneMessages()
-        self._fetched = FetchedMessages(context.recall(PREFIX))
+        self._fetched = FetchedMessages(context.recall(FETCHED))
         self.quota = PhoneQuota(settings, context.recall(_QUOTA).get(_QUOTA, ""))
         self.is_over = False
         self._asked: dict[str, trio.Event] = {}
@@ -90,8 +102,13 @@ class PhoneLine:
         """The SIM that sends; None: the phone chooses."""
         return None if self.settings.sim == "any" else self.settings.sim
 
+    @property
+    def ids(self) -> PhoneIds:
+        """The ids of this carrier's messages."""
+        return PhoneIds(self._phone.proof_key, self.context.carrier)
+
     def end(self) -> None:
-        """Its driver ends, or its phone: submits that wait are answered."""
+        """Answer the submits that wait: the driver ends, or the phone's."""
         self.is_over = True
         for message in self.messages:
             message.notify()

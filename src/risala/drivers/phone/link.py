@@ -1,5 +1,6 @@
 """A phone while the driver of its carrier runs: which one it is, whether it is there, and which
-lines it has. Mostly there is one line; a second SIM is another carrier's."""
+lines it has. Mostly there is one line; a second SIM is another carrier's, which finds the phone
+among all that run."""
 
 from __future__ import annotations
 
@@ -45,14 +46,15 @@ class PhoneLink:
         self.context = context
         self.settings = settings
         self.now_ms = now_ms
-        self.book = PhoneBook(context, settings.token.get_secret_value(), now_ms)
+        token = None if settings.token is None else settings.token.get_secret_value()
+        self.book = PhoneBook(context, token, now_ms)
         self.events = PhoneEvents(self._stream_changed)
         self.waiting_events = PhoneEvents(self.changed)
         """Streams of a phone that waits for the operator's yes."""
         self.strangers = 0
         self.clock_off_s = 0.0
         self.is_stalled = False
-        """It did not fetch a message in time."""
+        """Whether the phone let the time for fetching a message pass."""
         self.ended = trio.Event()
         self._lines: dict[PhoneLine, Health | None] = {}
         """Each with the health that it has told last."""
@@ -99,6 +101,11 @@ class PhoneLink:
     def phone_id(self) -> str | None:
         """The id of the carrier's phone; None: it has none."""
         return None if self.book.phone is None else self.book.phone.id
+
+    @property
+    def proof_key(self) -> str:
+        """Makes the ids that the phone gets, of all its lines."""
+        return self.book.proof_key
 
     @property
     def last_seen_ms(self) -> int | None:
@@ -211,3 +218,42 @@ class PhoneLink:
             for line in [*self._lines]:
                 if (submit := line.ids.read(report.id)) is not None:
                     await line.reported(phone.id, report, submit)
+
+
+class PhoneAccount:
+    """The phones that run now, by the carrier whose phone each is: what the service builds once for
+    all drivers of phones."""
+
+    def __init__(self) -> None:
+        self._links: dict[str, PhoneLink] = {}
+        self._changed = trio.Event()
+
+    async def run(self) -> None:
+        """Live until cancelled: all that is open is a driver's."""
+        await trio.sleep_forever()
+
+    @contextmanager
+    def having(self, link: PhoneLink) -> Iterator[None]:
+        """Within this context the lines of a carrier's phone may share it."""
+        carrier = link.context.carrier
+        self._links[carrier] = link
+        self._change()
+        try:
+            yield
+        finally:
+            del self._links[carrier]
+            self._change()
+
+    def link_of(self, carrier: str) -> PhoneLink | None:
+        """The phone of a carrier; None: its driver does not run."""
+        return self._links.get(carrier)
+
+    async def wait_link(self, carrier: str) -> PhoneLink:
+        """Wait until a carrier's driver runs; its phone."""
+        while (link := self._links.get(carrier)) is None:
+            await self._changed.wait()
+        return link
+
+    def _change(self) -> None:
+        changed, self._changed = self._changed, trio.Event()
+        changed.set()

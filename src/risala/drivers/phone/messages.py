@@ -2,13 +2,15 @@
 
 The id of a message at the phone is ours, one for each attempt. A phone that knows an id never sends
 it again: asked again, it reports its state again. So a message stays in the list that the phone
-fetches until its fate is known, and an answer that was lost resolves itself.
+fetches until its fate is known, and an answer that was lost resolves itself. Another phone does not
+know the id, and would send the message a second time: so it is kept, over a restart too, which
+phone fetched which.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Final
 
@@ -16,6 +18,7 @@ import trio
 
 from risala.dataclass import dataclass
 from risala.drivers.phone.states import Meaning
+from risala.drivers.phone.words import PhoneState, written_time
 from risala.plugins.contract import Outcome, Segment
 from risala.sms.message import submit_reference
 
@@ -23,6 +26,19 @@ PROOF_CHARACTERS: Final = 12
 """48 bits: a phone can't guess an id that was never given to it."""
 LATE_MAX: Final = 2000
 """The most messages that are remembered whose submit is over."""
+LIST_MAX: Final = 20
+"""The most messages in one answer: the phone sends one after the other."""
+URGENT: Final = 100
+"""From this priority on the app neither waits between messages nor heeds a limit of its own."""
+_LONG_AGO_MS: Final = 946_684_800_000
+_NOBODY: Final = "0"
+FETCHED: Final = "fetched/"
+"""What a note begins with that says which phone fetched a message."""
+KEPT_MS: Final = 86_400_000
+"""How long such a note is kept: the app remembers an id for a day at least, and so long an attempt
+may be submitted again."""
+FETCHED_MAX: Final = 5000
+"""The most such notes: half of those that a carrier may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +51,7 @@ class PhoneId:
 
     @property
     def reference(self) -> int:
-        """See :attr:`Segment.submit_reference`."""
+        """By which a receipt finds its message, as :attr:`Segment.submit_reference` does."""
         return submit_reference(self.message_id, self.number, self.attempt)
 
 
@@ -43,12 +59,12 @@ class PhoneIds:
     """Makes the ids that a phone gets, and knows its own again, also after a restart.
 
     Args:
-        private_token: the secret that proves an id.
-        carrier: another carrier's ids are none of ours, even with the same token.
+        proof_key: the secret that proves an id.
+        carrier: another carrier's ids are none of ours, even with the same key.
     """
 
-    def __init__(self, private_token: str, carrier: str) -> None:
-        self._key = f"{carrier}\0{private_token}".encode()
+    def __init__(self, proof_key: str, carrier: str) -> None:
+        self._key = f"{carrier}\0{proof_key}".encode()
 
     def of(self, segment: Segment) -> str:
         """The id of a submit."""
@@ -85,11 +101,11 @@ class PhoneMessage:
         self.fetched_by: str | None = None
         """The phone that has ever fetched it; None: none has yet."""
         self.is_fetched = False
-        """That phone has fetched it since its present submit began."""
+        """Whether it has done so since the present submit began."""
         self.is_unwanted = False
-        """Its submit was cancelled after the phone had fetched it: it is to be called back."""
+        """To be called back: the submit was cancelled after the phone had fetched the message."""
         self.is_open = True
-        """Its submit waits for the outcome."""
+        """Whether a submit waits for the outcome."""
         self.meaning: Meaning | None = None
         """What the phone reported last."""
         self.changed = trio.Event()
@@ -101,7 +117,7 @@ class PhoneMessage:
         return None if self.meaning is None else self.meaning.outcome
 
     def open(self) -> None:
-        """Its submit begins, maybe not for the first time."""
+        """Begin a submit of the message, maybe not the first one."""
         self.is_open, self.is_unwanted, self.is_fetched = True, False, False
 
     def is_news(self, meaning: Meaning) -> bool:
@@ -168,3 +184,89 @@ class PhoneMessages:
             and each.segment.expires_at_ms > now_ms
         ]
         return sorted(listed, key=lambda each: (not each.segment.urgent, each.put_at_ms))
+
+
+# -- as the app reads them ---------------------------------------------------------------------
+
+
+def listed(message: PhoneMessage, sim: int | None) -> dict[str, object]:
+    """A message that the phone is to send, or to give back if nobody wants it any more.
+
+    Args:
+        sim: the SIM that sends; None: the phone chooses.
+    """
+    segment = message.segment
+    state = PhoneState.CANCELLING if message.is_unwanted else PhoneState.PENDING
+    fields: dict[str, object] = {
+        "id": message.id,
+        "textMessage": {"text": segment.text},
+        "phoneNumbers": [segment.recipient],
+        "withDeliveryReport": True,
+        "isEncrypted": False,
+        "validUntil": written_time(segment.expires_at_ms),
+        "state": state.value,
+        "createdAt": written_time(message.put_at_ms),
+    }
+    if sim is not None:
+        fields["simNumber"] = sim
+    if segment.urgent:
+        fields["priority"] = URGENT
+    return fields
+
+
+def probe(phone_id: str) -> dict[str, object]:
+    """A question about a message that the phone has sent. A phone that knows the id reports its
+    state again; one that does not finds the validity over, and sends nothing."""
+    return {
+        "id": phone_id,
+        "textMessage": {"text": "?"},
+        "phoneNumbers": [_NOBODY],
+        "withDeliveryReport": False,
+        "isEncrypted": False,
+        "validUntil": written_time(_LONG_AGO_MS),
+        "state": PhoneState.PENDING.value,
+    }
+
+
+# -- which phone has them -----------------------------------------------------------------------
+
+
+class FetchedMessages:
+    """What phones have fetched in the last day.
+
+    Args:
+        notes: what was remembered, by key.
+    """
+
+    def __init__(self, notes: Mapping[str, str]) -> None:
+        self._fetched: dict[str, tuple[int, str]] = {}
+        for key, text in notes.items():
+            at_ms, _, phone_id = text.partition(" ")
+            self._fetched[key.removeprefix(FETCHED)] = int(at_ms), phone_id
+        self._fetched = dict(sorted(self._fetched.items(), key=lambda each: each[1]))
+
+    def phone_of(self, message_id: str) -> str | None:
+        """The phone that fetched a message; None: none has, or it is too long ago."""
+        entry = self._fetched.get(message_id)
+        return None if entry is None else entry[1]
+
+    def give(
+        self, messages: Iterable[PhoneMessage], phone_id: str, now_ms: int
+    ) -> dict[str, str | None]:
+        """Count messages as fetched; the notes to write before they leave."""
+        notes: dict[str, str | None] = {}
+        for message in messages:
+            self._fetched[message.id] = now_ms, phone_id
+            notes[FETCHED + message.id] = f"{now_ms} {phone_id}"
+        for message_id in self._outdated(now_ms):
+            del self._fetched[message_id]
+            notes[FETCHED + message_id] = None
+        return notes
+
+    def _outdated(self, now_ms: int) -> list[str]:
+        over = len(self._fetched) - FETCHED_MAX
+        return [
+            message_id
+            for index, (message_id, (at_ms, _)) in enumerate(self._fetched.items())
+            if index < over or now_ms - at_ms > KEPT_MS
+        ]

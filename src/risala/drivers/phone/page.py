@@ -9,7 +9,7 @@ from typing import Final
 
 import trio
 
-from risala.drivers.phone.commands import FORGET, REPLACE
+from risala.drivers.phone.commands import FORGET, REPLACE, TOKEN
 from risala.drivers.phone.devices import RegisteredPhone
 from risala.drivers.phone.line import PhoneLine
 from risala.drivers.phone.link import PhoneLink
@@ -27,14 +27,14 @@ from risala.plugins.page import (
 )
 
 API: Final = "/mobile/v1"
-"""Where the app's API begins below the carrier's address."""
+"""What the app's API begins with, below the carrier's address."""
 REDRAWN_EVERY_S: Final = 5.0
 _MINUTE_S: Final = 60
 Now = tuple[PhoneLink | None, PhoneLine | None]
 
 
 class PhonePage:
-    """See :class:`~risala.plugins.page.LivePage`.
+    """A part of the page that is drawn again by itself.
 
     Args:
         now: the phone and the line, while its driver runs.
@@ -60,7 +60,8 @@ class PhonePage:
         blocks = _present(words, link, line, phone)
         if not self._is_owner:
             return tuple(blocks)
-        return (*blocks, *_waiting(words, link, phone), _forget(words, phone))
+        again = PageForm(TOKEN.name, words.show, text=words.again)
+        return (*blocks, *_waiting(words, link, phone), again, _forget(words, link, phone))
 
 
 def _present(
@@ -70,12 +71,13 @@ def _present(
     today: Cell = line.quota.today(link.now_ms())
     if (most := line.settings.per_day_max) is not None:
         today = words.of_quota.format(n=today, most=most)
-    seen: Cell = words.never
-    if (seen_ms := link.last_seen_ms) is not None:
-        seen = f"{datetime.fromtimestamp(seen_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    if (seen_ms := link.last_seen_ms) is None:
+        yield PageText(words.never)
+    else:
+        when = f"{datetime.fromtimestamp(seen_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+        yield PageText(words.last_seen.format(when=when))
     silent = words.minutes.format(n=int(link.silent_s // _MINUTE_S))
     figures = (
-        (words.last_seen, seen),
         (words.silent, silent),
         (words.in_hand, line.messages.waiting),
         (words.today, today),
@@ -102,9 +104,10 @@ def _waiting(words: PageWords, link: PhoneLink, phone: RegisteredPhone) -> Itera
     )
 
 
-def _forget(words: PageWords, phone: RegisteredPhone) -> PageForm:
+def _forget(words: PageWords, link: PhoneLink, phone: RegisteredPhone) -> PageForm:
     submit = words.forget.format(name=_name(words, phone))
-    return PageForm(FORGET.name, submit, confirm=words.forget_confirm)
+    stays = "" if link.book.makes_token else words.forget_stays
+    return PageForm(FORGET.name, submit, text=stays, confirm=words.forget_confirm)
 
 
 def _pairing(words: PageWords, address: str) -> Iterator[PageBlock]:
@@ -113,6 +116,9 @@ def _pairing(words: PageWords, address: str) -> Iterator[PageBlock]:
     yield PageText(words.pairing_text)
     for number, step in enumerate(words.steps, 1):
         yield PageText(f"{number}. {step.format(url=url, token=words.token)}")
+    if url.startswith("http:"):
+        yield PageText(words.plain)
+    yield PageForm(TOKEN.name, words.show)
 
 
 def _name(words: PageWords, phone: RegisteredPhone) -> str:

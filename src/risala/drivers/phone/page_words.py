@@ -1,4 +1,5 @@
-"""The words of a phone's part of its carrier's page, in each language of the console."""
+"""The words of a phone's part of its carrier's page, in each language of the console; those of
+pairing are the terminal's and the first run's too."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ class PageWords:
     stopped: str
     last_seen: str
     never: str
+    """Said of a phone that has not called since the start."""
     silent: str
     minutes: str
     in_hand: str
@@ -29,22 +31,28 @@ class PageWords:
     replace_confirm: str
     forget: str
     forget_confirm: str
+    forget_stays: str
+    """What is added where the settings have the private token."""
     pairing: str
     pairing_text: str
+    plain: str
+    """What is added where the carrier's address is not https."""
+    again: str
+    show: str
     token: str
-    """What stands in place of the private token."""
+    """What the page says in place of the private token."""
     steps: tuple[str, ...]
-    """What to do on the phone, in the words that the app shows; the terminal says the same."""
+    """What to do on the phone, in the words that the app shows. ``url`` is the app's API URL."""
 
 
 _ENGLISH: Final = PageWords(
     stopped="The driver is not running.",
-    last_seen="Last seen",
-    never="not since the start",
+    last_seen="Last seen: {when}.",
+    never="It has not called since this service started.",
     silent="Silent for",
     minutes="{n} min",
     in_hand="In hand",
-    today="Segments today",
+    today="Parts today",
     of_quota="{n} of {most}",
     nameless="A phone without a name",
     sims=("SIM", "Network", "Number", "Sends"),
@@ -56,7 +64,7 @@ _ENGLISH: Final = PageWords(
     ),
     replace="Let it take the place of {name}",
     replace_confirm=(
-        "The present phone can no longer call. What it fetched and has not reported stays "
+        "The present phone gets no more messages. What it fetched and has not reported stays "
         "uncertain."
     ),
     forget="Forget {name}",
@@ -64,9 +72,16 @@ _ENGLISH: Final = PageWords(
         "It can no longer call, and this carrier sends nothing until a phone is paired. What it "
         "fetched and has not reported stays uncertain."
     ),
+    forget_stays=(
+        "The settings have the private token: first set another one there, else the app registers "
+        "again by itself."
+    ),
     pairing="Pair a phone",
     pairing_text="No phone is registered yet. On the phone:",
-    token="the value of the variable that token_env names in this carrier's settings",  # noqa: S106
+    plain="The address is not https, so the app does not call it: set http.public_url.",
+    again="For another phone, or the app installed again: what it registers with.",
+    show="Show the private token",
+    token="the button below shows it",  # noqa: S106
     steps=(
         "Install SMSGate on the phone, from github.com/capcom6/android-sms-gateway, and allow what "
         "it asks for: SMS and phone.",
@@ -80,12 +95,12 @@ _ENGLISH: Final = PageWords(
 )
 _FRENCH: Final = PageWords(
     stopped="Le pilote ne tourne pas.",
-    last_seen="Vu",
-    never="pas depuis le démarrage",
+    last_seen="Vu pour la dernière fois\u00a0: {when}.",
+    never="Il n’a pas appelé depuis le démarrage de ce service.",
     silent="Muet depuis",
     minutes="{n} min",
     in_hand="En main",
-    today="Segments aujourd’hui",
+    today="Parties aujourd’hui",
     of_quota="{n} sur {most}",
     nameless="Un téléphone sans nom",
     sims=("SIM", "Réseau", "Numéro", "Envoie"),
@@ -97,17 +112,27 @@ _FRENCH: Final = PageWords(
     ),
     replace="Lui donner la place de {name}",
     replace_confirm=(
-        "Le téléphone actuel ne pourra plus appeler. Ce qu’il a pris sans dire ce que c’est devenu "
-        "reste incertain."
+        "Le téléphone actuel ne recevra plus de messages. Ce qu’il a pris sans dire ce que c’est "
+        "devenu reste incertain."
     ),
     forget="Oublier {name}",
     forget_confirm=(
         "Il ne pourra plus appeler, et cet opérateur n’enverra rien avant qu’un téléphone soit "
         "relié. Ce qu’il a pris sans dire ce que c’est devenu reste incertain."
     ),
+    forget_stays=(
+        "Le jeton privé est dans les réglages\u00a0: mettez-y d’abord un autre, sinon "
+        "l’application s’inscrit de nouveau d’elle-même."
+    ),
     pairing="Relier un téléphone",
     pairing_text="Aucun téléphone n’est encore inscrit. Sur le téléphone\u00a0:",
-    token="la valeur de la variable que token_env nomme dans les réglages de cet opérateur",  # noqa: S106
+    plain=(
+        "L’adresse n’est pas en https, donc l’application ne l’appelle pas\u00a0: réglez "
+        "http.public_url."
+    ),
+    again="Pour un autre téléphone, ou l’application réinstallée\u00a0: ce avec quoi il s’inscrit.",
+    show="Montrer le jeton privé",
+    token="le bouton ci-dessous le montre",  # noqa: S106
     steps=(
         "Installez SMSGate sur le téléphone, depuis github.com/capcom6/android-sms-gateway, et "
         "autorisez ce qu’il demande\u00a0: SMS et téléphone. L’application n’est pas en "
@@ -122,8 +147,8 @@ _FRENCH: Final = PageWords(
 )
 _ARABIC: Final = PageWords(
     stopped="برنامج التشغيل لا يعمل.",
-    last_seen="آخر ظهور",
-    never="لم يظهر منذ البدء",
+    last_seen="آخر ظهور: \u2068{when}\u2069.",
+    never="لم يتصل منذ بدء هذه الخدمة.",
     silent="صامت منذ",
     minutes="{n} د",
     in_hand="لديه",
@@ -135,19 +160,25 @@ _ARABIC: Final = PageWords(
     another="هاتف آخر ينتظر: {name}",
     another_text="سجل نفسه بالرمز الخاص. لا تصله أي رسالة حتى يأخذ مكان الهاتف الحالي.",
     replace="اجعله مكان {name}",
-    replace_confirm="لن يستطيع الهاتف الحالي الاتصال بعد ذلك. وما جلبه ولم يخبر عنه يبقى غير مؤكد.",
+    replace_confirm="لن تصل الهاتف الحالي رسائل بعد ذلك. وما جلبه ولم يخبر عنه يبقى غير مؤكد.",
     forget="انس {name}",
     forget_confirm=(
         "لن يستطيع الاتصال بعد ذلك، ولن ترسل شركة الاتصال هذه شيئا حتى يُربط هاتف. وما جلبه ولم "
         "يخبر عنه يبقى غير مؤكد."
     ),
+    forget_stays=(
+        "الرمز الخاص مكتوب في الإعدادات: ضع فيها رمزا آخر أولا، وإلا سجل التطبيق نفسه من جديد."
+    ),
     pairing="اربط هاتفا",
     pairing_text="لم يسجل أي هاتف نفسه بعد. على الهاتف:",
-    token="قيمة المتغير الذي يسميه token_env في إعدادات شركة الاتصال هذه",  # noqa: S106
+    plain="ليس العنوان بـ https فلا يتصل به التطبيق: اضبط http.public_url.",
+    again="لهاتف آخر، أو لتطبيق أعيد تثبيته: ما يسجل به نفسه.",
+    show="أظهر الرمز الخاص",
+    token="يظهره الزر أدناه",  # noqa: S106
     steps=(
         "ثبّت SMSGate على الهاتف من github.com/capcom6/android-sms-gateway، واسمح له بما يطلبه: "
         "الرسائل والهاتف.",
-        "الإعدادات، خادم السحاب…، رابط API: {url}",
+        "الإعدادات، خادم السحاب…، رابط API:\u200f {url}",
         "في المكان نفسه، الرمز الخاص: {token}",
         "في المكان نفسه، قناة الإشعارات: SSE Only",
         "الإعدادات، النظام، تحسين البطارية: حتى لا يوقف أندرويد التطبيق.",

@@ -1,4 +1,4 @@
-"""Android phones as a plugin like any other."""
+"""The phone driver as a plugin: it is imported when a carrier has it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from risala.plugins.contract import Driver, DriverFactory
 from risala.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from risala.drivers.phone.account import PhoneAccount
+    from risala.drivers.phone.link import PhoneAccount
 
 
 def build(carrier: str, settings: PhoneSettings, account: PhoneAccount) -> Driver:
@@ -23,14 +23,14 @@ def build(carrier: str, settings: PhoneSettings, account: PhoneAccount) -> Drive
 
 def build_account(_settings: PhoneSettings) -> PhoneAccount:
     """Build what the lines of phones share."""
-    from risala.drivers.phone.account import PhoneAccount
+    from risala.drivers.phone.link import PhoneAccount
 
     return PhoneAccount()
 
 
-def key_of(settings: PhoneSettings) -> str:
-    """Lines of one phone have the same private token."""
-    return settings.token.get_secret_value()
+def key_of(_settings: PhoneSettings) -> str:
+    """All phones are one account: a line finds the phone that it shares by its carrier's name."""
+    return ""
 
 
 FACTORY = DriverFactory(

@@ -18,12 +18,13 @@ class PhoneSettings(BaseModel):
         frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
     )
 
-    token: SecretStr
+    token: SecretStr | None = None
     """What the app calls *Private token*: a phone that has it may register. At least 16 letters and
-    digits, given as ``token_env``."""
+    digits, given as ``token_env``. None: the service makes one, keeps it sealed, and pairing shows
+    it."""
     shares: str | None = None
     """The carrier whose phone this is too: another SIM of it. The phone calls that carrier; this
-    one has the same token, and names its SIM."""
+    one names its SIM, and needs no token."""
     sim: Literal[1, 2, "any"] = "any"
     """The SIM that sends, and whose messages are received: 1, 2, or ``any``, which leaves it to the
     phone."""
@@ -50,7 +51,9 @@ class PhoneSettings(BaseModel):
 
     @field_validator("token")
     @classmethod
-    def _is_long(cls, token: SecretStr) -> SecretStr:
+    def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is None:
+            return None
         text = token.get_secret_value()
         if not re.fullmatch(rf"[A-Za-z0-9_-]{{{TOKEN_CHARACTERS_MIN},200}}", text):
             raise ValueError(

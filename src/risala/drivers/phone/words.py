@@ -20,7 +20,7 @@ REPORTS_MAX: Final = 200
 SIMS_MAX: Final = 8
 NAME_CHARACTERS_MAX: Final = 80
 WORD_CHARACTERS_MAX: Final = 200
-"""Of an id, a number or an error; the rest is cut off."""
+"""The longest id, number or error; the rest is cut off."""
 TEXT_CHARACTERS_MAX: Final = 10_000
 
 
@@ -50,7 +50,7 @@ class SimCard:
     """1 or 2."""
     operator: str
     phone: str = ""
-    """Its phone number; the app hides all but the last four digits, or does not know it."""
+    """The phone number; the app hides all but the last four digits, or does not know it."""
 
     @property
     def line(self) -> str:
@@ -88,7 +88,7 @@ class PhoneEvent:
     """What a webhook of the app brings."""
 
     id: str
-    """The same at each repetition."""
+    """Stays as it is at each repetition."""
     event: str
     sender: str = ""
     recipient: str | None = None

@@ -264,9 +264,19 @@ def _answer(request: FirstRunPageRequest, question: Question, value: str) -> str
     return value if label is None else request.words(label)
 
 
+def _filled(sentence: str, stage: Stage) -> Markup:
+    """A driver's sentence, each value in an isolate."""
+    apart = {name: Markup("<bdi>{}</bdi>").format(each) for name, each in stage.holes.items()}
+    return escape(sentence).format(**apart)
+
+
 def _stage(request: FirstRunPageRequest, stage: Stage) -> tuple[str, str, Markup]:
     """A stage's kind, its shape, and its sentence."""
-    parts = [request.sentence(stage.sentence, stage.holes)]
+    parts = [
+        request.sentence(stage.sentence, stage.holes)
+        if stage.spoken is None
+        else _filled(stage.spoken[request.words.language.value], stage)
+    ]
     if stage.cause is not None and stage.cause in [*Cause]:
         parts.append(escape(CAUSE_SENTENCES[Cause(stage.cause)][request.words.language.value]))
     if stage.remark:

@@ -1,4 +1,4 @@
-"""Pairing an Android phone: what to do on it, and what keeps it from calling.
+"""Pairing an Android phone: what its driver answers, and what keeps a phone from calling.
 
 The terminal's first run, its page and ``risala phone pair`` say it alike.
 """
@@ -14,21 +14,6 @@ from risala.http.web.languages import N_
 
 API_PATH: Final = "/mobile/v1"
 """Behind the carrier's address; the app calls the whole its *API URL*."""
-PAIRING_STEPS: Final = (
-    N_(
-        "Install SMSGate on the phone, from github.com/capcom6/android-sms-gateway, and allow what"
-        " it asks for: SMS and phone."
-    ),
-    N_("SETTINGS, Cloud server…, API URL: {url}"),
-    N_("There, Private Token: {token}"),
-    N_("There, Notification channel: SSE Only"),
-    N_("SETTINGS, System, Battery optimization: let Android not stop the app."),
-    N_(
-        "Home: switch Cloud server on, press Offline so that it says Online, and under Sign Up"
-        " press Continue."
-    ),
-)
-"""What to do on the phone, in the words that the app shows."""
 NO_TLS: Final = N_(
     "The app only calls https: put a reverse proxy with a certificate in front, and set"
     " http.public_url."
@@ -49,6 +34,8 @@ NO_CALL: Final = N_(
 )
 PAIR: Final = "pair"
 """The driver's command that waits for a phone."""
+TOKEN: Final = "token"  # noqa: S105 -- a name
+"""The driver's command that answers the private token, under this name."""
 _OWN: Final = ("127.0.0.1", "localhost", "::1", "0.0.0.0")  # noqa: S104 -- a comparison
 
 

@@ -106,6 +106,8 @@ class Stage:
     """What a carrier or the service said; it stands behind the sentence."""
     cause: str | None = None
     """The error code of the message."""
+    spoken: Mapping[str, str] | None = None
+    """The sentence by language, where a driver has it; None: the pages' catalogues have it."""
 
     @property
     def english(self) -> str:

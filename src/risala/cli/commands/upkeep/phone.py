@@ -11,17 +11,15 @@ import click
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.people import Language
 from risala.engine.model.records.carriers import state
 from risala.http.first_run.pairing import (
     API_PATH,
     PAIR,
-    PAIRING_STEPS,
+    TOKEN,
     PairingAnswer,
     fault_of,
     why_none_came,
 )
-from risala.http.web.languages import load_words
 
 if TYPE_CHECKING:
     from risala.config.model import CarrierSection
@@ -46,25 +44,27 @@ def phone() -> None:
 def pair(options: Options, carrier: str, lang: str | None) -> None:
     """Say what to type on the phone, and wait for it to register.
 
-    NAME is a carrier of the settings with driver = "phone". It prints the private token. Exit code
-    1 where no phone has registered within 45 seconds.
+    NAME is a carrier of the settings with driver = "phone". It prints the private token that the
+    service made, or that of the settings. Exit code 1 where no phone has registered within 45
+    seconds.
 
     \b
     Example: risala phone pair my-phone --lang fr
     """
     section = _section(options, carrier)
-    url, token = _url(options, section), _token(section)
+    url, about = _url(options, section), {"carrier": carrier, "arguments": []}
+    token = options.ask(state.ASK, command=TOKEN, **about).value.answer[TOKEN]
     if not options.json:
-        words = load_words(Language(lang or _language()))
-        for number, step in enumerate(PAIRING_STEPS, 1):
-            click.echo(f"{number}. {words(step, url=url, token=token).unescape()}")
+        for number, step in enumerate(_steps(lang or _language()), 1):
+            click.echo(f"{number}. {step.format(url=url, token=token)}")
         click.echo()
         if (fault := fault_of(url)) is not None:
             output.said(fault[0].format(**fault[1]))
         output.said("Waiting for the phone …")
-    answer = options.ask(state.ASK, carrier=carrier, command=PAIR, arguments=[]).value.answer
+    answer = options.ask(state.ASK, command=PAIR, **about).value.answer
     if options.json:
-        click.echo(json.dumps({"carrier": carrier, "url": url, **answer}, ensure_ascii=False))
+        shown = {"carrier": carrier, "url": url, TOKEN: token, **answer}
+        click.echo(json.dumps(shown, ensure_ascii=False))
     came = PairingAnswer.of(answer)
     if came.phone is None:
         sentence, holes = why_none_came(url, came.strangers)
@@ -93,18 +93,10 @@ def _url(options: Options, carrier: CarrierSection) -> str:
     return f"{own}/carriers/{carrier.address}{API_PATH}"
 
 
-def _token(carrier: CarrierSection) -> str:
-    from risala.config.faults import ConfigError
-    from risala.config.secrets import resolve_secrets
+def _steps(language: str) -> tuple[str, ...]:
+    from risala.drivers.phone.page_words import WORDS
 
-    try:
-        return str(resolve_secrets(carrier.settings)["token"])
-    except ConfigError as error:
-        raise CommandRefused(str(error)) from None
-    except KeyError:
-        raise CommandRefused(
-            "The carrier has no private token: set token_env in [carriers.phone]."
-        ) from None
+    return WORDS[language].steps
 
 
 def _language() -> str:
