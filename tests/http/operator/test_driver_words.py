@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -19,6 +20,13 @@ from risala.drivers.modem.card.balance import Balance
 from risala.drivers.modem.card.quota import Quota
 from risala.drivers.modem.session import ModemSession
 from risala.drivers.modem.settings import UssdBalance
+from risala.drivers.phone import commands as phones
+from risala.drivers.phone.devices import RegisteredPhone
+from risala.drivers.phone.driver import NO_OWNER, NOT_ITS_PHONE, NOT_WRITTEN
+from risala.drivers.phone.health import PhoneFacts, health_of
+from risala.drivers.phone.quota import PhoneQuota
+from risala.drivers.phone.settings import PhoneSettings
+from risala.drivers.phone.words import SimCard
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.habits import Habits
 from risala.drivers.smpp.protocol.references import NEWS, Repeating
@@ -30,7 +38,7 @@ from risala.engine.features.alerts.words import alert_words
 from risala.engine.model.people import Language
 from risala.engine.model.records.upkeep.plugins import PluginHealth
 from risala.http.operator.alerts import shown_alerts
-from risala.http.operator.carriers.driver_sentences import SENTENCES
+from risala.http.operator.carriers.driver_sentences import PHONES, SENTENCES
 from risala.http.operator.carriers.driver_words import (
     driver_facts,
     driver_line,
@@ -48,6 +56,7 @@ OURS = sorted(
     [
         *DRIVERS.glob("smpp/**/*.py"),
         *DRIVERS.glob("modem/**/*.py"),
+        *DRIVERS.glob("phone/**/*.py"),
         *(DRIVERS / name for name in ("loopback.py", "testmode.py")),
     ]
 )
@@ -164,8 +173,8 @@ def test_what_carriers_habits_and_refused_binds_are_told_by_is_said_too(language
 @pytest.mark.parametrize("language", OTHERS)
 def test_what_our_drivers_can_be_asked_is_said_in_every_language(language):
     every = [each for each in vars(commands).values() if isinstance(each, commands.DriverCommand)]
-    every += SmppDriver.commands
-    assert len(every) == 4
+    every += [*SmppDriver.commands, *phones.COMMANDS]
+    assert len(every) == 8
     words = words_of(language)
     told = {driver_phrase(words, each.summary) for each in every}
     assert not told & {each.summary for each in every}
@@ -212,13 +221,17 @@ def test_who_tells_of_something_else_to_see_to_adds_it_here():
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value == "attention"
     }
-    assert found == {"driver.py", "habits.py", "session.py"}  # SMPP's driver, the modem's session
+    # SMPP's driver, the modem's session, and a phone's health, which is tried as a whole
+    assert found == {"driver.py", "habits.py", "session.py", "health.py"}
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_the_names_of_our_facts_are_said_in_every_language(language):
     words = words_of(language)
-    for path in (DRIVERS / "smpp/driver.py", DRIVERS / "modem/session.py"):
+    for path in (
+        *(DRIVERS / "smpp/driver.py", DRIVERS / "modem/session.py"),
+        DRIVERS / "phone/health.py",
+    ):
         for name in facts_in(path):
             [(told, _)] = driver_facts(words, path.parent.name, {name: "x1"})
             assert 'lang="en"' not in told, name
@@ -233,6 +246,68 @@ def facts_in(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Subscript) and _name(node.value) == "details":
             assert isinstance(node.slice, ast.Constant)
             yield node.slice.value
+
+
+def phones_facts() -> Iterator[PhoneFacts]:
+    """A phone in each state that it may have."""
+    phone = RegisteredPhone("1", "", "samsung/SM A14", (SimCard(1, "Mattel"),), 0)
+    up = PhoneFacts(
+        carrier="my-phone",
+        phone=phone,
+        candidate=None,
+        sim=None,
+        number="+22236123456",
+        is_listening=True,
+        has_called=True,
+        silent_s=1.0,
+        silent_after_s=900.0,
+        is_stalled=False,
+        last_seen_ms=0,
+        clock_off_s=0.0,
+        in_hand=0,
+        today=0,
+        strangers=0,
+    )
+    none = replace(up, phone=None)
+    yield from (up, none, replace(none, strangers=1), replace(up, phone=replace(phone, name="")))
+    yield from (replace(up, silent_s=960.0), replace(up, has_called=False))
+    yield from (replace(up, is_listening=False), replace(up, is_stalled=True))
+    for candidate in (phone, replace(phone, name="")):
+        yield replace(up, candidate=candidate, sim=2, clock_off_s=-600.0)
+    yield replace(up, clock_off_s=600.0)
+
+
+def told_of_phones() -> Iterator[str]:
+    for facts in phones_facts():
+        health = health_of(facts)
+        yield from (health.text, str(health.details.get("attention", "")))
+    yield from (NO_OWNER.format(owner="a"), NOT_ITS_PHONE.format(owner="a"), NOT_WRITTEN)
+    for settings in (PhoneSettings(per_day_max=1), PhoneSettings(per_minute=0.01)):
+        quota = PhoneQuota(settings)
+        quota.count(1, 0)
+        yield quota.declines(1, 0).text
+    yield "A phone has registered: samsung/SM A14."
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_how_a_phone_is_said_to_be_is_said_in_every_language(language):
+    every = [each for each in told_of_phones() if each]
+    assert [each for each in every if english(language, each)] == []
+    assert "The phone" not in driver_line(words_of(language), "The phone is connected.")
+    lines = " ".join(driver_line(words_of(language), each) for each in every)
+    pieces = [re.split(r"\{[a-z]+\}", sentence) for sentence in PHONES]
+    unsaid = [each for each in pieces if not any(all(p in it for p in each) for it in every)]
+    assert unsaid == [], "no driver says it"
+    assert "samsung/SM A14" in lines
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_a_phones_driver_answers_is_said_in_every_language(language):
+    answer = {"phone": "a phone without a name", "state": "waits", "strangers": 0, "token": "x1"}
+    answer |= {"replaced": "samsung/SM A14", "forgotten": "my-phone"}
+    told = driver_facts(words_of(language), "phone", answer)
+    assert [name for name, _ in told if 'lang="en"' in name] == []
+    assert [value for _, value in told[:2] if 'lang="en"' in value] == []
 
 
 # -- every sentence, in all views --------------------------------------------------------------

@@ -6,13 +6,17 @@ from typing import Final
 
 from risala.http.web.languages import N_
 
-OURS: Final = frozenset({"smpp", "modem"})
+OURS: Final = frozenset({"smpp", "modem", "phone"})
 """The drivers whose facts have these names; other drivers may use the names differently."""
 COMMANDS: Final = (
     N_("Connect and bind now, without waiting."),
     N_("Dial a code of the SIM's network, and choose from its menus."),
     N_("Ask now for the SIM's balance."),
     N_("Use this after correcting the PIN in the settings: it types the PIN once more."),
+    N_("Wait up to 45 seconds for a phone that registers."),
+    N_("Show the private token that is typed on the phone."),
+    N_("Let the phone that registered last take the present phone's place."),
+    N_("Forget the phone: it can no longer call, and the next one that registers is new."),
 )
 """The descriptions of a driver's commands."""
 FACTS: Final = {
@@ -43,9 +47,19 @@ FACTS: Final = {
     "sim_balance_is": N_("The balance is"),
     "storage": N_("Storage, used of all"),
     "ussd": N_("The network’s answer (USSD)"),
+    "in hand": N_("In hand"),
+    "today": N_("Parts today"),
+    "phone": N_("Phone"),
+    "SIMs": N_("SIM cards"),
+    "last seen": N_("Seen last"),
+    "token": N_("Private token"),
+    "replaced": N_("In place of"),
+    "forgotten": N_("Its phone is forgotten"),
+    "strangers": N_("Calls with another private token"),
     "links that connect now": N_("Links that connect now"),
     "amount": N_("Amount"),
     "is": N_("It is"),
+    "state": N_("State"),
     "text": N_("Text"),
 }
 """Facts of a link (``Health.details``), and of a command's answer."""
@@ -87,6 +101,12 @@ PHRASES: Final = (
     N_("low"),
     N_("fine"),
     N_("not found in the text by the pattern"),
+    N_("The phone"),
+    N_("a phone without a name"),
+    N_("registered"),
+    N_("silent"),
+    N_("waits"),
+    N_("none"),
 )
 """Values of the placeholders in sentences, and of facts."""
 REGISTRATIONS: Final = {

@@ -214,6 +214,41 @@ MODEMS: Final = (
     N_("A long message is handed over without {missing} of its parts: {reason}."),
 )
 """Sentences about modems and their SIMs."""
+PHONES: Final = (
+    N_("No phone is registered yet: {command} says how."),
+    N_("A phone called with another private token than this carrier's."),
+    N_("{phone} is connected."),
+    N_("{phone} is connected, but does not fetch its messages."),
+    N_("Open SMSGate on it once."),
+    N_("{phone} has not called since this service started."),
+    N_("{phone} has not called for {wait} minutes."),
+    N_(
+        "See whether it has power and network, whether SMSGate is on, and whether Android may stop"
+        " the app to save battery."
+    ),
+    N_("{phone} has lost its connection, and connects again by itself."),
+    N_("If it never listens, set the app's notification channel to SSE Only, and restart the app."),
+    N_("{carrier}, whose phone this is, is not running: its page says why."),
+    N_("The private token is not that of {carrier}, whose phone this is."),
+    N_("Leave it out of the settings."),
+    N_("The private token could not be written: the disk is full or has a fault."),
+    N_("Another phone ({phone}) has registered with the private token."),
+    N_("If it is to replace this one: {command}."),
+    N_("The phone has no SIM {sim}, which the settings name."),
+    N_("The phone's clock is {wait} minutes ahead."),
+    N_("The phone's clock is {wait} minutes behind."),
+    N_("Let it take the time from the network."),
+    N_("A phone has registered: {phone}."),
+    N_(
+        "The phone's segments of today are used up (per_day_max = {limit}); operators disconnect"
+        " SIMs that send more."
+    ),
+    N_(
+        "The phone has sent {count} segments in half an hour (per_minute = {rate}); beyond some 30"
+        " Android asks on its screen."
+    ),
+)
+"""Sentences about Android phones."""
 LIFE: Final = (
     N_("up: {said}"),
     N_("down: {said}"),
@@ -227,4 +262,4 @@ LIFE: Final = (
     N_("the operator asked for {command}"),
 )
 """The engine's own lines in a link's life; ``said`` is the driver's text."""
-SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *LIFE)
+SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *PHONES, *LIFE)

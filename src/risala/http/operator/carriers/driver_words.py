@@ -33,7 +33,7 @@ ENDS_MAX: Final = 4
 KNOWN_MAX: Final = 1000
 """Texts kept in memory with their parsed sentences: a link's life has a hundred lines."""
 _Found = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-_PHRASED: Final = frozenset({"gate", "reason", "state", "step"})
+_PHRASED: Final = frozenset({"gate", "phone", "reason", "state", "step"})
 """Placeholders that a translated phrase may fill; names and numbers fill the others."""
 _SAID: Final = "said"
 """The hole that a whole text of a driver fills."""
@@ -42,8 +42,8 @@ _HOLE: Final = re.compile(r"\{([a-z]+)\}")
 _FREE: Final = frozenset(
     {
         *("amount", "believed", "command", "day", "declared", "facts", "fault", "kind", "missing"),
-        *("modem", "network", "note", "place", "reason", "said", "smsc", "state", "status", "step"),
-        *("text", "what", "words"),
+        *("modem", "network", "note", "phone", "place", "reason", "said", "smsc", "state"),
+        *("status", "step", "text", "what", "words"),
     }
 )
 """Holes that several words may fill; an address, a number or a name is one word."""
