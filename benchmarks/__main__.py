@@ -38,6 +38,7 @@ from benchmarks.scenarios import (
     reads,
     standby,
     standing,
+    strangers,
 )
 from benchmarks.stand import Stand
 from benchmarks.trees import HERE, Tree, tree_of
@@ -52,6 +53,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *mailings.SCENARIOS,
     *modem.SCENARIOS,
     *standing.SCENARIOS,
+    *strangers.SCENARIOS,
     *parts.SCENARIOS,
 )
 

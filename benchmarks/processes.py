@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
+from typing import IO, Any
 
 from benchmarks.trees import HERE, Tree
 
@@ -104,10 +105,20 @@ def ask_once(
 
 @contextmanager
 def program(
-    *command: str, port: int, environment: dict[str, str] | None = None
+    *command: str,
+    port: int,
+    environment: dict[str, str] | None = None,
+    output: IO[str] | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
-    """A program that listens on ``port``, until the block ends."""
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True, env=environment)
+    """A program that listens on ``port``, until the block ends.
+
+    Args:
+        output: gets all that it prints; None: only its errors are shown.
+    """
+    told: dict[str, Any] = {"stdout": subprocess.DEVNULL}
+    if output is not None:
+        told = {"stdout": output, "stderr": output}
+    running = subprocess.Popen(command, text=True, env=environment, **told)
     try:
         wait_port(port)
         yield running
@@ -128,11 +139,16 @@ def stop(running: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def process(
-    *arguments: str, port: int, tree: Tree = HERE, **environment: str
+    *arguments: str,
+    port: int,
+    tree: Tree = HERE,
+    output: IO[str] | None = None,
+    **environment: str,
 ) -> Iterator[subprocess.Popen[str]]:
-    """``python`` with these arguments, finding that tree's packages."""
+    """``python`` with these arguments, finding that tree's packages; ``output`` as above."""
     surroundings = tree.environment(**environment)
-    with program(tree.python, *arguments, port=port, environment=surroundings) as running:
+    command = (tree.python, *arguments)
+    with program(*command, port=port, environment=surroundings, output=output) as running:
         yield running
 
 
@@ -180,7 +196,9 @@ def load(**job: object) -> dict:
     return answer
 
 
-def post_once(port: int, path: str, headers: dict[str, str], body: object) -> dict:
+def post_once(
+    port: int, path: str, headers: dict[str, str], body: object, *, status: int = 200
+) -> dict:
     """One request, its answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     with closing(connection):
@@ -188,7 +206,7 @@ def post_once(port: int, path: str, headers: dict[str, str], body: object) -> di
         connection.request("POST", path, json.dumps(body), sent)
         response = connection.getresponse()
         told = response.read()
-    if response.status != 200:
+    if response.status != status:
         raise SystemExit(f"{path}: {response.status} {told[:300]!r}")
     answer: dict = json.loads(told)
     return answer

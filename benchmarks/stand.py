@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from benchmarks import carrier, processes
 from benchmarks.processes import Absent
@@ -76,10 +77,18 @@ class Data:
             text += _CARRIER.format(port=smsc, rate_per_s=rate_per_s)
         (self.path / "risala.toml").write_text(text, encoding="utf-8")
 
-    def serve(self, stack: ExitStack, **environment: str) -> subprocess.Popen[str]:
-        """Run the service until the stack is left, or until it is stopped before."""
+    def serve(
+        self, stack: ExitStack, output: IO[str] | None = None, **environment: str
+    ) -> subprocess.Popen[str]:
+        """Run the service until the stack is left, or until it is stopped before.
+
+        Args:
+            output: gets its log.
+        """
         arguments = ("-m", "risala", "serve", "--config", str(self.path / "risala.toml"))
-        running = processes.process(*arguments, port=self.port, tree=self.tree, **environment)
+        running = processes.process(
+            *arguments, port=self.port, tree=self.tree, output=output, **environment
+        )
         return stack.enter_context(running)
 
     def risala(self, *arguments: str) -> dict:

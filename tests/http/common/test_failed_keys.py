@@ -111,7 +111,7 @@ async def test_a_flood_from_everywhere_is_bounded_in_memory_and_in_lines(
                 for _ in range(FREE_A_MINUTE + 1):
                     nursery.start_soon(brake.hold, f"198.51.100.{n}", ())
                 await trio.testing.wait_all_tasks_blocked()
-    assert len(brake._failed) == 50
+    assert len(brake._brake._failed) == 50
     assert len(brake._silent_until_s) <= 50
     assert len(logged) == 1 + int(trio.current_time() / failed_keys.LINES_EVERY_S)
 

@@ -19,6 +19,7 @@ from risala.engine.features.answering import calls
 from risala.engine.features.answering.calls import CarrierCalls
 from risala.engine.features.answering.rules import UNPROVED_ADDRESS_MAX, UNPROVED_CARRIER_MAX
 from risala.engine.model.errors import Conflict, NotFound
+from risala.http.common.failed_keys import DELAY_S, FREE_A_MINUTE
 from risala.http.faces.carriers import mount
 from risala.http.faces.paths import PathMounting
 from risala.http.server.server import serve_app
@@ -226,6 +227,27 @@ async def test_who_is_not_proved_is_401_and_changes_nothing(called):
     assert called.calls.counts == {("fake", "unproved"): 7, ("fake", "failed"): 2}
     assert called.traffic() == []
     assert called.rows("inbound") == called.rows("held_receipts") == 0
+
+
+async def test_strangers_are_no_wrong_keys_and_wait_when_they_go_on(called, autojump_clock, capsys):
+    """An address that tries more often than a carrier with a wrong token waits for each answer; the
+    carrier itself does not, and nothing is logged."""
+
+    async def took(**more) -> float:
+        before_s = trio.current_time()
+        answer = await called.ask("/ok", **more)
+        assert answer.status == (200 if more.get("proved", True) else 401)
+        return trio.current_time() - before_s
+
+    stranger = {"proved": False, "authorization": "Bearer wrong"}
+    assert max([await took(**stranger) for _ in range(FREE_A_MINUTE)]) < DELAY_S
+    assert await took(**stranger) >= DELAY_S
+    assert await took(proved=False) >= DELAY_S
+    assert await took() < DELAY_S
+    assert await took(**stranger, comes_from="127.0.0.2") < DELAY_S
+    tally = called.office.app.plain.tally
+    assert (tally.failed_keys, tally.failed_keys_delayed) == (0, 0)
+    assert "keys.failing" not in capsys.readouterr().out
 
 
 async def test_a_signature_over_the_body_proves(called):

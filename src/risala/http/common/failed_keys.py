@@ -27,7 +27,8 @@ DELAY_S: Final = 0.5
 """Seconds of the delay: far longer than such an answer normally takes, and too short for any
 client's own time limit."""
 WAITING_MAX: Final = 1000
-"""Answers delayed at the same time, each with its connection; further ones leave at once."""
+"""Answers that one brake delays at the same time, each with its connection; further ones leave at
+once."""
 ADDRESSES_MAX: Final = 10_000
 """Addresses that are remembered, about 5 MB at most; the one longest unheard of is forgotten."""
 SAID_EVERY_S: Final = 600.0
@@ -35,6 +36,32 @@ SAID_EVERY_S: Final = 600.0
 LINES_EVERY_S: Final = 1.0
 """Seconds between two lines in the log about any address: a flood from everywhere must not become a
 flood of lines."""
+
+
+class GuessBrake:
+    """Delays the answers to those who guess more than an honest mistake explains."""
+
+    def __init__(self, now_s: Callable[[], float] = trio.current_time) -> None:
+        self._now_s = now_s
+        self._failed = SlidingWindows((Window(FREE_A_MINUTE, 60_000),), ADDRESSES_MAX)
+        self._waiting = 0
+
+    def is_over(self, bucket: Hashable) -> bool:
+        """Count a wrong guess; whether its address has made more than are free."""
+        return bool(self._failed.take(bucket, int(self._now_s() * 1000)))
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more answer may wait."""
+        return self._waiting < WAITING_MAX
+
+    async def wait(self) -> None:
+        """Return when the answer to such an address may leave."""
+        self._waiting += 1
+        try:
+            await trio.sleep(DELAY_S)
+        finally:
+            self._waiting -= 1
 
 
 class FailedKeys:
@@ -49,11 +76,10 @@ class FailedKeys:
         self._addresses = addresses
         self._tally = tally
         self._now_s = now_s
-        self._failed = SlidingWindows((Window(FREE_A_MINUTE, 60_000),), ADDRESSES_MAX)
+        self._brake = GuessBrake(now_s)
         self._silent_until_s: OrderedDict[Hashable, float] = OrderedDict()
         self._line_at = 0.0
         self._unsaid = 0
-        self._waiting = 0
 
     async def hold(self, peer: str | None, forwarded: Sequence[str]) -> None:
         """Count a wrong key; return when its answer may leave.
@@ -62,18 +88,13 @@ class FailedKeys:
         """
         self._tally.failed_keys += 1
         address = self._addresses.of(peer, forwarded)
-        bucket, now_s = bucket_of(address), self._now_s()
-        if not self._failed.take(bucket, int(now_s * 1000)):
+        bucket = bucket_of(address)
+        if not self._brake.is_over(bucket):
             return
-        self._say(bucket, str(address), now_s)
-        if self._waiting >= WAITING_MAX:
-            return
-        self._tally.failed_keys_delayed += 1
-        self._waiting += 1
-        try:
-            await trio.sleep(DELAY_S)
-        finally:
-            self._waiting -= 1
+        self._say(bucket, str(address), self._now_s())
+        if self._brake.has_room:
+            self._tally.failed_keys_delayed += 1
+            await self._brake.wait()
 
     def _say(self, bucket: Hashable, address: str, now_s: float) -> None:
         if now_s < self._silent_until_s.get(bucket, now_s):

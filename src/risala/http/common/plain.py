@@ -198,7 +198,8 @@ class PlainPath:
     """One path: its handlers by method, and the largest body that it takes."""
 
     __slots__ = (
-        *("body_bytes_max", "group", "handlers", "is_open", "other_method", "otherwise", "path"),
+        *("body_bytes_max", "group", "handlers", "has_keys", "is_open", "other_method"),
+        *("otherwise", "path"),
     )
 
     def __init__(
@@ -216,6 +217,8 @@ class PlainPath:
         self.other_method = not_allowed(handlers)
         self.otherwise = otherwise
         """Answers every other method; None: :attr:`other_method` does."""
+        self.has_keys = True
+        """Whether a 401 of it may be one to a wrong API key, and so is held for guessers."""
         self.group: GroupHandler | None = None
         """Answers several POST requests together; None: each is answered alone."""
 
@@ -341,7 +344,7 @@ class PlainRoutes:
             REQUEST_ID.reset(token)
         request.unknown = shown(take_unknown())
         self._tell(path, method, request, answer, began_s)
-        if answer.status == 401:
+        if answer.status == 401 and path.has_keys:
             await self.hold(fields, client)
         if path.is_open:
             origins = fields.get(b"origin")

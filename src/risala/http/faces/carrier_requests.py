@@ -1,12 +1,13 @@
 """Hands requests to a carrier's address to its driver, and sends what it answers.
 
 The secret that an address may have is in no log, request log, error or trace. Who is not the
-carrier gets nothing but 401, leaves no line anywhere, and costs little: a few octets are read.
+carrier gets nothing but 401, leaves no line anywhere, and costs little: a few octets are read, and
+an address that tries often waits for its answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import Final
 from urllib.parse import parse_qs
@@ -17,6 +18,7 @@ from risala.engine.features.answering.calls import ArrivedCall, CallAnswerer, Ca
 from risala.engine.features.answering.rules import CallPlace
 from risala.engine.model.clock import Clock, SystemClock
 from risala.http.common.client_address import ClientAddresses, bucket_of, parse_address
+from risala.http.common.failed_keys import GuessBrake
 from risala.http.common.parse import read_raw
 from risala.http.common.plain import (
     Handler,
@@ -56,7 +58,13 @@ class CarrierRequests:
         trusted_proxies: Iterable[str],
         stop: trio.Event,
         clock: Clock | None = None,
+        brake: GuessBrake | None = None,
     ) -> None:
+        """
+        Args:
+            brake: delays the answers to strangers; None: nobody does.
+        """
+        self._brake = brake
         self._calls = calls
         self._addresses = ClientAddresses(trusted_proxies)
         self._stop = stop
@@ -75,7 +83,9 @@ class CarrierRequests:
             method: partial(self._answer, callee, method, rest, query) for method in METHODS
         }
         handlers["HEAD"] = handlers["GET"]
-        return PlainPath(PATH, handlers, BODY_BYTES_MAX)
+        path = PlainPath(PATH, handlers, BODY_BYTES_MAX)
+        path.has_keys = False
+        return path
 
     async def _answer(
         self, callee: Callee, method: str, rest: str, query: str, request: PlainRequest
@@ -96,6 +106,8 @@ class CarrierRequests:
         try:
             answer = await self._calls.answer(callee, arrival)
         except RequestRefusedError as refused:
+            if refused.status == 401 and self._brake is not None:
+                await self._hold(self._brake, arrival.address_key)
             again = {"Retry-After": AGAIN_S} if refused.status == 503 else {}
             problem = Problem(refused.status, str(refused), headers=again)
             return problem_answer(problem, request.id)  # not raised: nothing is logged of it
@@ -104,6 +116,11 @@ class CarrierRequests:
             return StreamedAnswer(run, answer.end, stream.content_type, stream.headers)
         body = b"" if answer.status == 204 else answer.body
         return TypedAnswer(FaceAnswer(body, answer.status, answer.content_type, answer.headers))
+
+    @staticmethod
+    async def _hold(brake: GuessBrake, address: Hashable) -> None:
+        if brake.is_over(address) and brake.has_room:
+            await brake.wait()
 
 
 async def _run(answer: OpenStream, stop: trio.Event, send: WritePart) -> None:

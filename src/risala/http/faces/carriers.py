@@ -47,9 +47,10 @@ def mount(mounting: PathMounting) -> None:
     """Answer the addresses of carriers."""
 
     def open_requests() -> CarrierRequests:
+        from risala.http.common.failed_keys import GuessBrake
         from risala.http.faces.carrier_requests import CarrierRequests
 
-        calls = mounting.gateway.access(ACCESS)
-        return CarrierRequests(calls, mounting.settings.http.trusted_proxies, mounting.stop)
+        calls, proxies = mounting.gateway.access(ACCESS), mounting.settings.http.trusted_proxies
+        return CarrierRequests(calls, proxies, mounting.stop, brake=GuessBrake())
 
     mounting.app.plain.mount(CarrierPaths(open_requests).find)
