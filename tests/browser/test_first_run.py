@@ -1,14 +1,19 @@
 """The first-run page in a real browser: what axe says of each step, and the whole way by keyboard
 alone in a browser without script."""
 
+import json
 import re
 import sys
+import time
 
 import pytest
+from benchmarks.processes import free_port
 from playwright.sync_api import expect
 
+from journey import Hand, words_of
 from looking import Watch, violations, wrong_on_any_screen
 from processes import Process
+from reading import WordCounter
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -129,3 +134,61 @@ def test_a_choice_that_lacks_is_closed_to_nobody(open_link, first_run):
     page.wait_for_selector("#faults")
     found += violations(page)
     assert (found, watch.faults) == ([], [])
+
+
+CLICKS_MAX = 12
+"""Who pays, the phone, nine times on, the console; the country is chosen by its list."""
+SCRIPTED_MAX_S = 150
+"""By a browser that types at once, on a machine that does other things; a person has five minutes,
+most of them with the phone in the hand."""
+
+
+@pytest.mark.parametrize("standing", [""])
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_a_newcomer_sends_by_a_phone_within_minutes(open_link, first_run, tmp_path, language):
+    page, watch = open_link(locale=language)
+    hand, counter = Hand(page, words_of(language)), WordCounter(page)
+    began = time.monotonic()
+    port = free_port()
+    for title, answers in (
+        ("Country", {"country": "MR"}),
+        ("Who pays", {"payer": "self"}),
+        ("How messages leave", {"carrier": "android"}),
+        ("Android phone", {}),
+        ("Address", {"port": str(port)}),
+        ("Mail", {}),
+        ("You", {"operator": "me@example.mr", "organization": "Baraka"}),
+        ("Your phone", {"phone": "36 12 34 56"}),
+        ("Your answers", {}),
+    ):
+        expect(page.get_by_role("heading", level=1)).to_have_text(hand.said(title))
+        counter.see()
+        for name, answer in answers.items():
+            if name == "country":
+                page.get_by_role("combobox").select_option(answer)
+            elif name in ("payer", "carrier"):
+                page.locator(f"#{name}-{answer}").check()
+            else:
+                page.fill(f"[name={name}]", answer)
+        page.locator("button.main-act").click()
+    url = page.locator("li", has_text="/mobile/v1").inner_text().split()[-1]
+    said = page.locator("li", has_text=hand.said("There, Private Token: {token}").partition("{")[0])
+    token = said.inner_text().split()[-1]
+    command = [sys.executable, "-m", "risala", "simulate", "phone", url, "--token", token]
+    phone = Process([*command, "--json"], tmp_path)
+    try:
+        console = page.locator("a.main-act")
+        expect(console).to_be_visible()
+        counter.see()
+        expect(page.locator("main")).to_contain_text(hand.said("Your phone has the SMS."))
+        sent = phone.wait_line(lambda line: '"TextSent"' in line)
+        assert json.loads(sent)["recipient"] == "+22236123456"
+        assert watch.faults == []  # the console is another address
+        console.click()
+        page.wait_for_url("**/operator/sign-in/link/*")
+    finally:
+        phone.end()
+    took_s = time.monotonic() - began
+    print(f"{language}: {counter.words} words, {counter.clicks} clicks, {took_s:.1f} s")
+    assert counter.clicks <= CLICKS_MAX
+    assert took_s < SCRIPTED_MAX_S

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -172,7 +174,7 @@ class Finish:
             status=None if sent is None else sent.status,
             key=key,
             curl="" if key is None else _curl(base, key, answers),
-            start="" if self.child is None else f"risala serve --config {settings}",
+            start="" if self.child is None else f"{_program()} serve --config {settings}",
         )
 
     async def _pair(self, session: GatewaySession, answers: Answers) -> bool:
@@ -296,6 +298,14 @@ async def _follow_payer(session: GatewaySession, answers: Answers) -> None:
     parts = int(answers.get("parts_per_day") or now.self_parts_per_day)
     if (payer_wanted, parts) != (now.payer, now.self_parts_per_day):
         await session.ask(payer.SET, payer=payer_wanted, self_parts_per_day=parts, sure=True)
+
+
+def _program() -> str:
+    """How this command is called again: by its name where a shell finds it, else by its path, as
+    in a clone of the source."""
+    beside = Path(sys.executable).with_name("risala")
+    is_found = shutil.which("risala") is not None or not beside.exists()
+    return "risala" if is_found else quote(str(beside))
 
 
 async def _first_key(session: GatewaySession, organization_id: str) -> str | None:

@@ -129,7 +129,7 @@ STEPS: Final = (
                 (HTTP, N_("By an account at an HTTP aggregator")),
                 (MODEM, N_("By a GSM modem with a SIM")),
                 (SMPP, N_("By an SMPP account of a carrier")),
-                (TRIAL, N_("Neither yet: only try Risala, no phone rings")),
+                (TRIAL, N_("Nothing yet: only try Risala, no phone rings")),
             )),
     )),
     FirstRunStep(SMPP, N_("SMPP account"),
@@ -173,11 +173,13 @@ STEPS: Final = (
         SENDER,
     ), _is("carrier", HTTP), tried=N_("Asking the aggregator")),
     FirstRunStep(ANDROID, N_("Android phone"),
-        N_("At the end Risala says what to type on it, and waits for it to call."), (
+        N_("At the end Risala says what to type on it, and waits for it to call. It calls the"
+            " public address of this service, with https."), (
         NAME,
-        Question("android_sim", "SIM", "carriers.phone.sim", reads.one_of("any", "1", "2"),
+        Question("android_sim", N_("SIM card"), "carriers.phone.sim", reads.one_of("any", "1", "2"),
             default="any", means=lambda text: int(text) if text.isdecimal() else text,
-            choices=(("any", N_("The one that the phone takes")), ("1", "SIM 1"), ("2", "SIM 2"))),
+            choices=(("any", N_("The one that the phone takes")), ("1", N_("SIM 1")),
+                ("2", N_("SIM 2")))),
     ), _is("carrier", ANDROID)),
     FirstRunStep(MODEM, N_("Modem"),
         N_("Risala asks the modem whether it can send, and sends nothing."), (
