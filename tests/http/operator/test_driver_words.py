@@ -104,6 +104,73 @@ def said() -> Iterator[tuple[str, str]]:
                     yield path.name, text
 
 
+HTTP_AND_PHONES = sorted([*DRIVERS.glob("http/*.py"), *DRIVERS.glob("phone/*.py")])
+ELSEWHERE = re.compile(
+    # What is said in the settings' own language, before a driver runs, or to a caller alone.
+    r"must |A phone has no command|The carrier's driver is not running\. See|That could not be"
+    r"|No other phone|The phone is that of|x1 takes no arguments"
+)
+NOT_SHOWN = {
+    "commands.py",
+    "document.py",
+    "page_words.py",
+    "plugin.py",
+    "presets.py",
+    "settings.py",
+    "shape.py",
+}
+IN_SENTENCE = {
+    "way": "ahead",
+    "_minutes(facts.silent_s)": "5",
+    "_minutes(abs(facts.clock_off_s))": "5",
+}
+
+
+def told() -> Iterator[tuple[str, str]]:
+    """Each sentence in the source of HTTP carriers and phones, with ``x1`` in its holes."""
+    for path in HTTP_AND_PHONES:
+        if path.name in NOT_SHOWN:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inner = {
+            id(each)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.JoinedStr) or _is_docstring(node)
+            for each in ast.walk(node)
+            if each is not node
+        }
+        for node in ast.walk(tree):
+            if id(node) in inner:
+                continue
+            text = _told(node)
+            if re.fullmatch(r"(?:[A-Z`x]|\{).* .*\.", text) and not ELSEWHERE.match(text):
+                yield path.name, text
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _told(node: ast.AST) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return re.sub(r"\{[a-z]+\}", "x1", node.value.strip())
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    return "".join(
+        each.value
+        if isinstance(each, ast.Constant)
+        else IN_SENTENCE.get(ast.unparse(each.value), "x1")
+        for each in node.values
+    ).strip()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_http_carriers_and_phones_say_is_said_in_every_language(language):
+    every = list(told())
+    assert len(every) > 45
+    assert [each for each in every if english(language, each[1])] == []
+
+
 def _name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
@@ -362,7 +429,7 @@ def test_what_others_drivers_say_and_call_their_facts_is_quoted():
     assert driver_said(words, text) == (
         '<q dir="auto" lang="en">Bound. And &lt;b&gt;more&lt;/b&gt;.</q>'
     )
-    [(name, value)] = driver_facts(words, "http", {"operator": "yes", "none": None})
+    [(name, value)] = driver_facts(words, "acme", {"operator": "yes", "none": None})
     assert (name, 'lang="en"' in value) == ('<bdi lang="en">operator</bdi>', True)
     assert driver_line(words, "up: So <b>what</b>?").startswith("connecté")
     assert "So &lt;b&gt;what&lt;/b&gt;?" in driver_line(words, "up: So <b>what</b>?")

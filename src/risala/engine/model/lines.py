@@ -70,6 +70,7 @@ class Kind(IntEnum):
     """A receipt for one of several parts, or one before the answer. The cause is the reason if that
     part was not delivered. Values: ``parts``, how many there are; ``early`` 1 before the answer."""
     STILL_TRYING = 18
+    """A receipt that is not final. Values: ``late`` 1 if it came after the final one."""
     RECEIPT_AGAIN = 19
     """A receipt that brings nothing new."""
     RECEIPT_LATE = 20

@@ -281,8 +281,10 @@ _WRITERS: Final[Mapping[Kind, Callable[[DatedLine], str]]] = {
     Kind.PART_ACCEPTED: lambda entry: f"Accepted by {entry.carrier}{_part(entry)}.",
     Kind.TAKEN_BY_RECEIPT: lambda _: "No answer came, but a receipt did: the carrier accepted it.",
     Kind.RECEIPT: _receipt,
-    Kind.STILL_TRYING: lambda _: (
-        "A report came that is not final: the carrier may still deliver it."
+    Kind.STILL_TRYING: lambda entry: (
+        "A report that is not final came after the final one; nothing changes."
+        if "late" in _values(entry)
+        else "A report came that is not final: the carrier may still deliver it."
     ),
     Kind.RECEIPT_AGAIN: lambda _: "Another receipt says the same; nothing changes.",
     Kind.RECEIPT_LATE: _late_receipt,

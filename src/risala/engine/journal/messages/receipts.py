@@ -179,11 +179,12 @@ def _proves_wrong(status: Status, state: str, receipt: Receipt) -> bool:
 
 def _said_of(receipt: Receipt, status: Status, state: str) -> Line:
     """The timeline's line for a receipt that changes nothing."""
+    is_told = state in (SegmentState.DELIVERED, SegmentState.UNDELIVERED)
     if not receipt.state.is_final:
-        return Line(Kind.STILL_TRYING)
+        return Line(Kind.STILL_TRYING, values={"late": 1} if is_told else {})
     if state == segment_state(receipt.state):
         return Line(Kind.RECEIPT_AGAIN)
-    if state in (SegmentState.DELIVERED, SegmentState.UNDELIVERED):
+    if is_told:
         return _said(Kind.RECEIPT_CONTRADICTS, receipt)
     if _proves_wrong(status, state, receipt):
         return _said(Kind.RECEIPT_CONTRADICTS, receipt, failed=1)

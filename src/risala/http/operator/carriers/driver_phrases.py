@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.http.web.languages import N_
 
-OURS: Final = frozenset({"smpp", "modem", "phone"})
+OURS: Final = frozenset({"smpp", "modem", "http", "phone"})
 """The drivers whose facts have these names; other drivers may use the names differently."""
 COMMANDS: Final = (
     N_("Connect and bind now, without waiting."),
@@ -58,6 +58,7 @@ FACTS: Final = {
     "strangers": N_("Calls with another private token"),
     "links that connect now": N_("Links that connect now"),
     "amount": N_("Amount"),
+    "balance": N_("Balance"),
     "is": N_("It is"),
     "state": N_("State"),
     "text": N_("Text"),
@@ -84,6 +85,8 @@ PHRASES: Final = (
     N_("restart of the modem (AT+CFUN=1,1)"),
     N_("reset of the USB device"),
     N_("reopening the port"),
+    N_("The phone"),
+    N_("without a name"),
     N_("not known yet"),
     N_("repeated in receipts"),
     N_("repeated in receipts, its low octet alone"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.http.web.languages import N_
+from risala.http.web.messages.driver_notes import NOTES, UNTRUSTED
 
 LINKS: Final = (
     N_("Not connected yet."),
@@ -214,6 +215,22 @@ MODEMS: Final = (
     N_("A long message is handed over without {missing} of its parts: {reason}."),
 )
 """Sentences about modems and their SIMs."""
+HTTP: Final = (
+    N_("The carrier answers."),
+    N_("The carrier answers {status}."),
+    N_("The carrier answers; it does not show the account ({status})."),
+    N_("The carrier answers with a redirect, which is not followed: check `url`."),
+    N_("The carrier takes connections."),
+    N_("The carrier refuses our credentials: check `user`, `password` or `token`."),
+    N_("`tls_ca_file` cannot be used: {reason}."),
+    N_(
+        "Receipts do not come: set `secret_address` to what `risala carriers rotate {carrier}`"
+        " prints."
+    ),
+    N_("A call told nothing that we know."),
+    N_("A list could not be read: {kind}."),
+)
+"""Sentences about HTTP carriers."""
 PHONES: Final = (
     N_("No phone is registered yet: {command} says how."),
     N_("A phone called with another private token than this carrier's."),
@@ -262,4 +279,4 @@ LIFE: Final = (
     N_("the operator asked for {command}"),
 )
 """The engine's own lines in a link's life; ``said`` is the driver's text."""
-SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *PHONES, *LIFE)
+SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *HTTP, *NOTES, UNTRUSTED, *PHONES, *LIFE)

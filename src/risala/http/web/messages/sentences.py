@@ -15,6 +15,7 @@ from risala.engine.model.cause_sentences import cause_sentence
 from risala.engine.model.records.messages import StoryEntry
 from risala.http.web.formats import Formats
 from risala.http.web.languages import N_, Words
+from risala.http.web.messages.driver_notes import note_sentence
 from risala.sms.cause import Cause
 from risala.sms.evident import HEADER, TextForm, TextLabel, read_label
 
@@ -22,7 +23,6 @@ _PLAIN: Final = {
     "DELIVERED": N_("Delivered to the phone."),
     "PARTS_FOLLOW": N_("The remaining parts follow."),
     "TAKEN_BY_RECEIPT": N_("No answer came, but a receipt did: the carrier accepted it."),
-    "STILL_TRYING": N_("A report came that is not final: the carrier may still deliver it."),
     "RECEIPT_AGAIN": N_("Another receipt says the same; nothing changes."),
     "RESTORED_SENDS": N_("Restored from a backup: it is sent now, and may arrive twice."),
     "RESTORED_WAITS": N_("Restored from a backup: it is sent at its scheduled time."),
@@ -154,11 +154,14 @@ def cause_markup(formats: Formats, word: str | None) -> Markup | None:
 
 
 def _why(formats: Formats, entry: StoryEntry) -> Markup:
-    """The cause, with the driver's own words where it has some."""
+    """The cause, with the driver's own words where it has some. A sentence of our own drivers says
+    more than the cause, and stands alone."""
+    note = str(entry.values.get("note") or "")
+    if (ours := note_sentence(formats.words, note)) is not None:
+        return ours
     cause = cause_markup(formats, entry.cause)
     if cause is None:
         cause = formats.words("The carrier accepted it.")
-    note = entry.values.get("note")
     return cause if not note else Markup("{} <q dir=auto lang=en>{}</q>").format(cause, note)
 
 
@@ -323,6 +326,14 @@ def _receipt(formats: Formats, entry: StoryEntry) -> Markup:
     return _and(text, _said(formats, entry), early)
 
 
+def _not_final(formats: Formats, entry: StoryEntry) -> Markup:
+    if "late" in entry.values:
+        return formats.words(
+            "A report that is not final came after the final one; nothing changes."
+        )
+    return formats.words("A report came that is not final: the carrier may still deliver it.")
+
+
 def _late(formats: Formats, entry: StoryEntry) -> Markup:
     late = formats.words("A receipt came too late to change anything.")
     return _and(late, _said(formats, entry))
@@ -363,6 +374,7 @@ _WRITERS: Final[Mapping[str, Callable[[Formats, StoryEntry], Markup]]] = {
     "PARTS_WAIT": _parts_wait,
     "PART_ACCEPTED": _part,
     "RECEIPT": _receipt,
+    "STILL_TRYING": _not_final,
     "RECEIPT_LATE": _late,
     "RECEIPT_CONTRADICTS": _contradiction,
     "ANSWER_LATE": _late_answer,
