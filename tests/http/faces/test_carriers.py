@@ -99,9 +99,15 @@ class CalledDriver(FakeDriver):
                 return CarrierAnswer(headers=(("x", "y\r\nset-cookie: z"),))
             case "/type":
                 return CarrierStream(self._events, content_type="text/plain\n")
+            case "/much":
+                return CarrierStream(self._much)
             case "/stream":
                 return CarrierStream(self._events, headers=(("x-more", "1"),))
         return CarrierAnswer(json.dumps({"path": request.path}).encode())
+
+    async def _much(self, send) -> None:
+        while True:
+            await send(b"x" * 65_536)
 
     async def _events(self, send) -> None:
         await send(b"event: hello\n\n")
@@ -385,6 +391,19 @@ async def test_a_stream_comes_part_by_part_and_ends(called):
         await wire.send(request_of("/later"))
         assert (await wire.answer()).status == 200
     assert len(called.calls._places) == 0
+
+
+async def test_a_stream_that_nobody_reads_holds_up_nobody_and_ends(called, autojump_clock):
+    async with open_wire(called.url) as wire, open_wire(called.url) as other:
+        await wire.send(request_of("/much", "GET"))
+        await other.send(request_of("/stream", "GET"))
+        assert await other._until(b"hello\n\n\r\n")
+        assert (await called.ask("/ok")).status == 200
+        places = called.calls._places
+        await until(lambda: places._taken["stream", "fake"] == 1)
+        called.driver.go.set()
+        assert await other._until(b"\r\n0\r\n\r\n")
+    await until(lambda: len(places) == 0)
 
 
 async def test_streams_are_bounded_and_end_with_the_client_the_driver_and_the_service(called):
