@@ -408,8 +408,8 @@ GUARDS: Final = (
     Guard(
         "Answers that are held back are bounded.",
         "http/common/failed_keys.py",
-        "        if self._waiting >= WAITING_MAX:\n",
-        "        if False:\n",
+        "        return self._waiting < WAITING_MAX\n",
+        "        return True\n",
         ("http/common/test_failed_keys.py",),
     ),
     Guard(
