@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import pytest
 import trio
@@ -13,7 +14,12 @@ from risala.config.model import DeliverySection, EngineSection, OnUncertain
 from risala.engine.model.commands import SendCode
 from risala.engine.model.lines import Kind
 from risala.engine.model.sentences import sentence
-from risala.engine.rules.repeats import HANDED_S, REPEAT_AFTER_S, REPEAT_HELD_S
+from risala.engine.rules.repeats import (
+    HANDED_S,
+    REPEAT_AFTER_S,
+    REPEAT_HELD_MAX_S,
+    REPEAT_HELD_S,
+)
 from risala.plugins.contract import (
     SETTLE_S_MIN,
     Accepted,
@@ -286,6 +292,47 @@ async def test_a_repeat_that_is_not_taken_now_is_made_again(open_house, quick, c
         assert driver.times[2] - driver.times[1] >= REPEAT_HELD_S
         assert other.submitted == []
         assert [*driver.texts.values()] == [1]
+
+
+class RefusesAllDay(KnowsIds):
+    """Its carrier takes the first submit without an answer, and refuses every other one for now."""
+
+    async def submit(self, segment):
+        self.fates = [Refused(Scope.NOW, "503") if self.times else TAKEN]
+        return await super().submit(segment)
+
+
+@pytest.mark.parametrize("same_id", [True, False])
+async def test_a_day_of_refusals_fits_into_a_timeline(open_house, quick, carrier, same_id):
+    driver = RefusesAllDay(same_id=same_id, remembers_s=2 * DAY_S)
+    driver.query = asked_for_nothing
+    async with open_house(carrier(**RESEND), drivers={"fake": driver}) as house:
+        message = await house.send()
+        await trio.sleep(DAY_S)
+        waits = [after - before for before, after in pairwise(driver.times[1:])]
+        assert waits == sorted(waits)
+        assert waits[0] >= REPEAT_HELD_S
+        assert waits[-1] == pytest.approx(REPEAT_HELD_MAX_S, abs=5)
+        assert 24 <= len(driver.times) <= 34
+        assert lines(house, message).count(Kind.REPEATED) == len(driver.times) - 1
+        assert len(lines(house, message)) <= 2 * len(driver.times) + 2
+        assert house.status(message) == "processing"
+
+
+async def asked_for_nothing(carrier_id, *, sender):
+    """Its carrier has nothing, whatever it took."""
+    await trio.lowlevel.checkpoint()
+    return NotTaken("404")
+
+
+async def test_the_last_repeat_comes_before_its_id_is_forgotten(open_house, quick, carrier):
+    driver = RefusesAllDay(remembers_s=HOUR_S / 2, can_be_asked=False)
+    async with open_house(carrier(**RESEND), drivers={"fake": driver}) as house:
+        message = await house.send()
+        await ends(house, message, "failed")
+        until_s = driver.times[0] + HOUR_S / 2 - driver.capabilities.submit_s
+        assert until_s - 2 * REPEAT_HELD_S <= driver.times[-1] <= until_s
+        assert driver.is_one_attempt(len(driver.times))
 
 
 @pytest.mark.parametrize("scope", [Scope.CARRIER, Scope.FINAL])

@@ -95,7 +95,7 @@ class UncertainSegments:
             return False
         await self._postpone(part, now_ms + round(HANDED_S * 1000))
         if lane.may_repeat(part.message_id):
-            repeat = Repeat(until_ms, part.since, is_not_taken)
+            repeat = Repeat(until_ms, part.since, is_not_taken, part.opened_at)
             await self._hand_over(RepeatSubmit(part.carrier, part.message_id, part.number, repeat))
         return True
 

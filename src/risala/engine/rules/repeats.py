@@ -16,7 +16,11 @@ REPEAT_AFTER_S: Final = 2.0
 """From a submit without an answer to the next one with the same id: long enough for a link that
 fell to come back, short enough for somebody who waits for a code."""
 REPEAT_HELD_S: Final = 60.0
-"""From a repeated submit that the carrier did not take now to the next one."""
+"""From a repeated submit that the carrier did not take now to the next one, at first. Then the wait
+is as long as the attempt is open already: each is about twice the one before, so that a day of
+refusals leaves some thirty tries in the timeline."""
+REPEAT_HELD_MAX_S: Final = 3600.0
+"""The longest such wait, but where the carrier asks for more."""
 HANDED_S: Final = 30.0
 """How long a carrier's worker may have a repeated submit in hand before it is handed over again:
 the link may be down, its window full, the organization suspended."""
@@ -75,16 +79,20 @@ def resolution(manners: Manners, policy: OnUncertain, *, has_id: bool = False) -
     return Resolution(policy.after_s, policy.action, policy.action)
 
 
-def declined_now(manners: Manners, wait_s: float) -> Resolution:
+def declined_now(manners: Manners, wait_s: float, open_s: float, left_s: float) -> Resolution:
     """What follows from a repeated submit that the carrier did not take now: an earlier one may
     have been taken, so that the attempt stays uncertain.
 
     Args:
         wait_s: how long the carrier asks to be left alone.
+        open_s: how long ago the attempt was first submitted.
+        left_s: how long it may still be submitted again. The last time is shortly before that ends.
     """
+    held_s = min(open_s, REPEAT_HELD_MAX_S, left_s - REPEAT_HELD_S)
+    held_s = max(REPEAT_HELD_S, wait_s, held_s)
     if manners.same_id_is_safe:
-        return Resolution(max(REPEAT_HELD_S, wait_s), None, "repeat")
-    return Resolution(max(REPEAT_HELD_S, wait_s, manners.settle_s), None, "ask")
+        return Resolution(held_s, None, "repeat")
+    return Resolution(max(held_s, manners.settle_s), None, "ask")
 
 
 def given_up(policy: OnUncertain) -> Resolution:

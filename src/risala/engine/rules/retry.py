@@ -7,7 +7,7 @@ from typing import Final
 from risala.config.model import OnUncertain, RetrySection
 from risala.dataclass import dataclass
 from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line, note, undecided
-from risala.engine.model.records.attempts import Decision, Step
+from risala.engine.model.records.attempts import Decision, Repeat, Step
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.repeats import (
     NO_MANNERS,
@@ -42,8 +42,8 @@ class Circumstances:
     """False for a modem line without status reports: no further news of the message will come."""
     manners: Manners = NO_MANNERS
     """What the carrier does with submits without an answer."""
-    is_repeat: bool = False
-    """True: it was a further submit of an attempt whose outcome is unknown."""
+    repeat: Repeat | None = None
+    """That it was a further submit of an attempt whose outcome is unknown."""
 
 
 _TAKEN: Final = Line(Kind.PART_ACCEPTED)
@@ -58,8 +58,8 @@ def wait_ms(retry: RetrySection, refusals: int) -> int:
 
 def decide(outcome: Outcome, at: Circumstances) -> Decision:
     """What follows from an outcome in these circumstances."""
-    if at.is_repeat and isinstance(outcome, Throttled | Unsent | Refused):
-        return _repeat_answered(outcome, at)
+    if at.repeat is not None and isinstance(outcome, Throttled | Unsent | Refused):
+        return _repeat_answered(outcome, at, at.repeat)
     match outcome:
         case Accepted():
             return after_acceptance(outcome, gives_receipts=at.gives_receipts)
@@ -117,14 +117,17 @@ def _await(
     )
 
 
-def _repeat_answered(outcome: Throttled | Unsent | Refused, at: Circumstances) -> Decision:
+def _repeat_answered(
+    outcome: Throttled | Unsent | Refused, at: Circumstances, repeat: Repeat
+) -> Decision:
     """A further submit was not taken; an earlier one may have been, whatever the carrier says of
     this one: no other attempt and no refund yet."""
     if isinstance(outcome, Refused) and outcome.scope in (Scope.FINAL, Scope.CARRIER):
         how = given_up(at.on_uncertain)
     else:
         wait_s = (outcome.retry_after_s if isinstance(outcome, Throttled) else None) or 0.0
-        how = declined_now(at.manners, wait_s)
+        open_s, left_s = at.now_ms - repeat.opened_at, repeat.until_ms - at.now_ms
+        how = declined_now(at.manners, wait_s, open_s / 1000, left_s / 1000)
     return _await(at, how, outcome.cause, outcome.raw, outcome.text, is_answered=True)
 
 

@@ -24,7 +24,7 @@ from risala.engine.delivery.worker.offers import Offers
 from risala.engine.delivery.worker.parts import Job, tell_unwritten
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Failed
-from risala.engine.model.records.attempts import Step, SubmitAnswer
+from risala.engine.model.records.attempts import Repeat, Step, SubmitAnswer
 from risala.engine.model.records.messages import DueRow
 from risala.plugins.contract import Driver, Segment
 from risala.sms.cause import Cause
@@ -200,7 +200,7 @@ class Answers:
         outcome: Outcome,
         *,
         partly_accepted: bool,
-        is_repeat: bool = False,
+        repeat: Repeat | None = None,
         live: bool = True,
     ) -> SubmitAnswer:
         """What to write about a submit's outcome: see :meth:`Consequences.answer`."""
@@ -210,7 +210,7 @@ class Answers:
             outcome,
             self.recorder.stamp(),
             partly_accepted=partly_accepted,
-            is_repeat=is_repeat,
+            repeat=repeat,
             gives_receipts=self.standing.gives_receipts,
             live=live,
         )
@@ -222,7 +222,7 @@ class Answers:
             call.segment,
             outcome,
             partly_accepted=job.partly_accepted,
-            is_repeat=job.repeat is not None,
+            repeat=job.repeat,
             live=live,
         )
         if answer.decision.step is Step.AWAIT and (call.lost_link or not self.standing.is_up):

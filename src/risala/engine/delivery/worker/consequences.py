@@ -11,7 +11,13 @@ from risala.config.model import CarrierSection, RetrySection
 from risala.dataclass import dataclass
 from risala.engine.delivery.worker.parts import Counts, Job, WorkerHooks
 from risala.engine.journal.recorder import Recorder
-from risala.engine.model.records.attempts import Attempt, Decision, Declining, SubmitAnswer
+from risala.engine.model.records.attempts import (
+    Attempt,
+    Decision,
+    Declining,
+    Repeat,
+    SubmitAnswer,
+)
 from risala.engine.model.records.messages import DueRow, Stamp
 from risala.engine.rules.repeats import Manners
 from risala.engine.rules.retry import Circumstances, after_acceptance, decide
@@ -43,7 +49,7 @@ class Consequences:
         stamp: Stamp,
         *,
         partly_accepted: bool,
-        is_repeat: bool,
+        repeat: Repeat | None,
         gives_receipts: bool,
         live: bool,
     ) -> SubmitAnswer:
@@ -51,7 +57,7 @@ class Consequences:
 
         Args:
             partly_accepted: the carrier has already accepted a part of the message.
-            is_repeat: the same attempt had a submit without an answer before.
+            repeat: that the same attempt had a submit without an answer before.
             gives_receipts: whether it reports what becomes of the messages it takes.
             live: as in :class:`SubmitAnswer`.
         """
@@ -63,7 +69,7 @@ class Consequences:
                 outcome,
                 stamp.now_ms,
                 partly_accepted=partly_accepted,
-                is_repeat=is_repeat,
+                repeat=repeat,
                 gives_receipts=gives_receipts,
             )
         attempt = _attempt(row.id, segment.number, segment.attempt, self.carrier.name)
@@ -76,7 +82,7 @@ class Consequences:
         now_ms: int,
         *,
         partly_accepted: bool,
-        is_repeat: bool,
+        repeat: Repeat | None,
         gives_receipts: bool,
     ) -> Decision:
         """The decision of the retry table."""
@@ -96,7 +102,7 @@ class Consequences:
             retry=self.retry,
             gives_receipts=gives_receipts,
             manners=self.manners,
-            is_repeat=is_repeat,
+            repeat=repeat,
         )
         return decide(outcome, at)
 

@@ -35,6 +35,8 @@ class Repeat:
     """Since when the outcome is unknown: if there was news meanwhile, it must not leave."""
     is_not_taken: bool
     """The carrier says that it does not have it."""
+    opened_at: int
+    """When the attempt was first submitted, in UTC epoch milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
