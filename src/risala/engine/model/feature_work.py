@@ -63,6 +63,8 @@ class WalkKind(StrEnum):
     INBOUND = "inbound"
     BANK_TEXTS = "bank_texts"
     MAILINGS = "mailings"
+    HOPS = "hops"
+    """The services that messages came through, once the messages are over."""
     CLEARED = "cleared"
     """Rows of mailings that are old, and of mailings and lists that were deleted."""
 

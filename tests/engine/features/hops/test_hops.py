@@ -10,9 +10,12 @@ from itertools import count
 import pytest
 from sqlite_utils import Database
 
+from risala.config.model import RetentionSection
 from risala.engine.features.hops import stored
 from risala.engine.features.hops.accepting import HOPS_MAX, HopAccess, hops_in
 from risala.engine.features.hops.stored import HopRepository
+from risala.engine.features.own_data import retention
+from risala.engine.features.own_data.stored.retention import RetentionRepository
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import endings
 from risala.engine.journal.messages.messages import empty
@@ -21,6 +24,8 @@ from risala.engine.journal.store.schema.migrations import CHAIN, migrate
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import InsufficientBalance, MessageLoop, Refusal
+from risala.engine.model.feature_work import RetentionWalk, WalkKind
+from risala.engine.model.features import features
 from risala.plugins.testing.fake_driver import FakeDriver
 
 FIRST, SECOND = "0" * 16, "9abcdef0" * 2
@@ -156,12 +161,31 @@ def test_rows_go_once_their_messages_are_over(book):
     stamp = book.stamp()
     for each in over:
         book.unit(lambda conn, each=each: endings.cancel(conn, each, stamp))
-    assert not book.unit(lambda conn: stored.clear(conn, 2, None)).done
-    left = book.unit(lambda conn: stored.clear(conn, 2, None))
+    walk = RetentionWalk(WalkKind.HOPS, 0)
+    assert not book.unit(lambda conn: stored.walk_over(conn, walk, 0, 2)).done
+    left = book.unit(lambda conn: stored.walk_over(conn, walk, 0, 2))
     assert (left.rows, left.done) == (1, True)
     assert stored.came_through(book.conn, waiting) == (FIRST,)
     assert table(book.conn, "message_hops").count == 1
-    assert book.unit(lambda conn: stored.clear(conn, 2, organization_id)).rows == 0
+
+
+async def test_retention_takes_them_without_mailings_and_where_all_else_is_kept(
+    open_house, quick, monkeypatch
+):
+    others = [each for each in features() if each.name != "mailings"]
+    monkeypatch.setattr(retention, "features", lambda: others)
+    section = RetentionSection(
+        texts_days=0, timelines_days=0, events_days=0, inbound_days=0, mailings_days=0
+    )
+    async with open_house() as house:
+        message_id = await passed_on(house, FIRST)
+        await house.wait_status(message_id, "sent")
+        assert rows(house) == 1
+        kept = house.gateway.services.repositories.part(RetentionRepository)
+        for rule in retention.rules(section):
+            for walk in range(len(rule.walks)):
+                await retention.step(kept, rule, walk, "", house.clock.now_ms())
+        assert rows(house) == 0
 
 
 def test_rows_go_with_a_message_that_is_erased(book):

@@ -21,7 +21,7 @@ HOPS_MAX: Final = 8
 """Services that a message may come through: real chains have two or three, and where ids were lost
 on the way, as with a service that does not pass them on, this ends a loop."""
 ID_CHARACTERS: Final = 16
-"""Of an id: 64 random bits as hexadecimal digits."""
+"""Characters of an id: 64 random bits as hexadecimal digits."""
 HEADER_CHARACTERS_MAX: Final = HOPS_MAX * (ID_CHARACTERS + len(", "))
 """More than that is not looked at."""
 MALFORMED: Final = (

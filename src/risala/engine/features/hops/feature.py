@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.model.feature_work import Duty
+from risala.engine.model.feature_work import Duty, WalkKind
 from risala.engine.model.features import Feature, later
 
 _STORED: Final = "features.hops.stored:"
@@ -12,7 +12,7 @@ FEATURE: Final = Feature(
     name="hops",
     access=later("features.hops.accepting:HopAccess"),
     duties={Duty.HOPS: later(_STORED + "through")},
-    cleared=later(_STORED + "clear"),
+    walks={WalkKind.HOPS: later(_STORED + "walk_over")},
     emptied=later(_STORED + "erase"),
     tables=("message_hops",),
 )

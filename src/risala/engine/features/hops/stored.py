@@ -15,7 +15,7 @@ from risala.engine.journal.store import meta
 from risala.engine.journal.store.repository import Store, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import Unit
-from risala.engine.model.feature_work import Forgot
+from risala.engine.model.feature_work import Forgot, RetentionWalk
 from risala.engine.model.records.messages import Acceptance
 
 if TYPE_CHECKING:
@@ -57,14 +57,11 @@ def erase(conn: sqlite3.Connection, messages: Collection[int]) -> None:
     writable(conn, _TABLE).delete_where("message IN (SELECT value FROM json_each(?))", (going,))
 
 
-def clear(conn: sqlite3.Connection, limit: int, organization_id: str | None) -> Forgot:
-    """Delete rows of messages that nobody sends any more.
-
-    Args:
-        organization_id: None: of all. The rows of one go with its messages (:func:`erase`).
-    """
-    if organization_id is not None:
-        return Forgot(0, "", done=True)
+def walk_over(
+    conn: sqlite3.Connection, _walk: RetentionWalk, _before_ms: int, limit: int
+) -> Forgot:
+    """Delete rows of messages that nobody sends any more, whatever their age. Those of an
+    organization that is deleted go with its messages (:func:`erase`)."""
     over = table(conn, _TABLE).rows_where(_IS_OVER, (OVER,), select="message", limit=limit)
     going = [row["message"] for row in over]
     erase(conn, going)

@@ -41,6 +41,8 @@ EVERY_S: Final = 3600.0
 STORAGE_RETRY_S: Final = 60.0
 """Seconds before the next try after the disk refused: deleting is not urgent."""
 DAY_MS: Final = 86_400_000
+_WITHOUT_DAYS: Final = (WalkKind.CLEARED, WalkKind.HOPS)
+"""Walks that go on where the operator keeps all else for ever."""
 BEHIND_MS: Final = 2 * DAY_MS
 """Rows that should have been deleted this long ago are reported as overdue."""
 
@@ -61,10 +63,12 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
     events_ms, inbound_ms = section.events_days * DAY_MS, section.inbound_days * DAY_MS
     mailings = RetentionWalk(WalkKind.MAILINGS, section.mailings_days * DAY_MS)
     inbound = RetentionWalk(WalkKind.INBOUND, inbound_ms)
+    timelines = _twice(WalkKind.TIMELINES, timelines_ms)
+    hops = RetentionWalk(WalkKind.HOPS, 0)
     bank_texts = RetentionWalk(WalkKind.BANK_TEXTS, inbound_ms, "bank_texts")
     every_rule = [
         Rule("texts", section.texts_days, _twice(WalkKind.TEXTS, texts_ms)),
-        Rule("timelines", section.timelines_days, _twice(WalkKind.TIMELINES, timelines_ms)),
+        Rule("timelines", section.timelines_days, (*timelines, *_walked(hops))),
         Rule("events", section.events_days, (RetentionWalk(WalkKind.EVENTS, events_ms),)),
         Rule("inbound", section.inbound_days, _walked(inbound, bank_texts)),
     ]
@@ -149,7 +153,7 @@ async def step(
         Unavailable: the unit could not be written.
     """
     on = rule.walks[walk]
-    if rule.days == 0 and on.kind is not WalkKind.CLEARED:
+    if rule.days == 0 and on.kind not in _WITHOUT_DAYS:
         return Forgot(0, after, done=True)
     return await kept.forget(by, on, now_ms, after)
 
