@@ -53,6 +53,8 @@ class Cause(StrEnum):
     """The carrier or the modem does not take a request of this form."""
     NOT_ENCODABLE = "NOT_ENCODABLE"
     """The carrier's alphabet cannot carry the text."""
+    TOO_LONG = "TOO_LONG"
+    """The text has more parts than the carrier takes."""
 
     # -- us
     VALIDITY_OVER = "VALIDITY_OVER"

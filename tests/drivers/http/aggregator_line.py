@@ -13,6 +13,7 @@ import trio
 from risala.drivers.http.driver import HttpDriver
 from risala.drivers.http.settings import HttpSettings
 from risala.lab.aggregators.gateways import DEVICE
+from risala.lab.aggregators.routers import MODEM, PORT
 from risala.lab.aggregators.row import PASSWORD, SIGNING_SECRET, TOKEN, USER
 from risala.lab.aggregators.stand_in import StandIn, read_request
 from risala.lab.aggregators.table import AGGREGATORS, ORANGE_NUMBER, SIGNING
@@ -40,6 +41,8 @@ SETTINGS = {
         "signing_secret": SIGNING_SECRET,
     },
     "httpsms": {"token": TOKEN},
+    "rutos": {"user": USER, "password": PASSWORD, "values": {"modem": MODEM}},
+    "mikrotik": {"user": USER, "password": PASSWORD, "values": {"port": PORT}},
 }
 """What each preset needs, beside addresses."""
 

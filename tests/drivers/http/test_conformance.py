@@ -62,7 +62,9 @@ class HttpConformance(DriverConformance):
     def carrier_calls(self) -> Sequence[CarrierCallback]:
         api = self.stand_in.aggregator
         values = {"id": "own-77", "from": "+22236999999", "to": "1234", "text": "Oui, 604719"}
-        brought = [(api.receipt, api.receipt.path or self.receipt_path)]
+        brought = []
+        if api.receipt is not None:
+            brought.append((api.receipt, api.receipt.path or self.receipt_path))
         if api.inbound is not None:
             brought.append((api.inbound, api.inbound.path))
         made = [callback_request(one, path, values) for one, path in brought]
@@ -144,6 +146,18 @@ class TestTextbee(HttpConformance):
 
 class TestHttpsms(HttpConformance):
     preset = "httpsms"
+
+
+class TestRutos(HttpConformance):
+    preset = "rutos"
+    unseen: ClassVar = frozenset({"identity"})
+    """It forwards a text without an id."""
+
+
+class TestMikrotik(HttpConformance):
+    preset = "mikrotik"
+    unseen: ClassVar = frozenset({"alphabets", "length", "calls"})
+    """It sends short texts without accents, and never calls."""
 
 
 del HttpConformance, DriverConformance

@@ -85,7 +85,10 @@ def test_any_field_can_be_overridden_and_the_rest_stays() -> None:
         ({"inbound": {"path": "/receipt"}}, "`receipt.path` and `inbound.path` are the same"),
         ({"proof": {"kind": "hmac"}}, "`signing_secret` is missing"),
         ({"proof": {"parts": ["moon"]}}, "`proof.parts` has no `moon`"),
+        ({"answer": {"no_id": True}}, "`answer.no_id` is for a carrier without ids"),
         ({"auth": {"kind": "oauth2"}}, "`auth.path` is missing"),
+        ({"auth": {"kind": "login", "path": "/x"}}, "`auth` of the kind `login` needs `fields`"),
+        ({"auth": {"fields": {"x": "{toto}"}}}, "`auth.fields` has a hole `{toto}`"),
         ({"auth": {"kind": "header", "name": ""}}, "needs `name` and `value`"),
     ],
 )

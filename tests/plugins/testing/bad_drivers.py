@@ -17,6 +17,7 @@ from sound_driver import PASSWORD, Fetched, KnowsIds, Posted, Sound, SoundSuite
 
 from risala.plugins.contract import (
     Accepted,
+    Cause,
     DriverCommand,
     Health,
     HealthState,
@@ -24,6 +25,8 @@ from risala.plugins.contract import (
     NotTaken,
     Receipt,
     ReceiptState,
+    Refused,
+    Scope,
     Throttled,
     Uncertain,
     Unsent,
@@ -334,6 +337,28 @@ class LatinOnly(Sound):
         if not segment.text.isprintable() or "😀" in segment.text:
             return Throttled("ENCODING")
         return await super().submit(segment)
+
+
+class PlainTexts(Sound):
+    """Its carrier takes ASCII alone."""
+
+    scope = Scope.CARRIER
+
+    async def submit(self, segment):
+        if self.is_up and not segment.text.isascii():
+            return Refused(self.scope, "", cause=Cause.NOT_ENCODABLE)
+        return await super().submit(segment)
+
+
+class TestPlainTexts(SoundSuite):
+    driver = PlainTexts
+    unseen: ClassVar = frozenset({"alphabets"})
+
+
+@bad("test_takes_every_kind_of_segment", "submit answered Refused('') to ")
+class FailsWhatAnotherCouldTake(PlainTexts):
+    scope = Scope.FINAL
+    suite: ClassVar = {"unseen": frozenset({"alphabets"})}
 
 
 @bad("test_a_cancelled_submit_harms_nobody", "After a cancelled submit, the next was Unsent")

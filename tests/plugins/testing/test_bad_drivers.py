@@ -44,6 +44,7 @@ SOUND = [
     ("bad_drivers", "TestSound"),
     ("bad_drivers", "TestPosted"),
     ("bad_drivers", "TestWhole"),
+    ("bad_drivers", "TestPlainTexts"),
     ("bad_called", "TestCalled"),
     ("bad_called", "TestByToken"),
     ("bad_called", "TestBySecretAddress"),

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+import trio
+
 from risala.drivers.http.authorizing import AuthFailed, Authorizer
 from risala.drivers.http.calling import (
     LIST_BYTES_MAX,
@@ -16,7 +18,13 @@ from risala.drivers.http.calling import (
 )
 from risala.drivers.http.hearing import receipt_of_query
 from risala.drivers.http.judging import hider, outcome_of, outcome_of_failure, shown_word
-from risala.drivers.http.requests import account_values, message_values, question, send_call
+from risala.drivers.http.requests import (
+    account_values,
+    message_values,
+    question,
+    refusal_of,
+    send_call,
+)
 from risala.drivers.http.settings import HttpSettings
 from risala.drivers.http.shape import PollShape
 from risala.drivers.http.sources import CarrierContent, looked_up
@@ -72,6 +80,9 @@ class HttpAccount:
             hops: the services that it came through, and this one.
         """
         shape, now_s = self._shape, self._now_s()
+        if (refusal := refusal_of(shape.send, segment)) is not None:
+            await trio.lowlevel.checkpoint()
+            return refusal
         values = {**self._values, **message_values(shape.send, segment, now_s, hops)}
         call = send_call(shape.send, self._caller.base, values)
         try:

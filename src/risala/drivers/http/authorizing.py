@@ -11,7 +11,9 @@ import trio
 
 from risala.drivers.http.calling import CallFailed, HttpAnswer, HttpCall, HttpCaller
 from risala.drivers.http.proving import signed
+from risala.drivers.http.requests import question
 from risala.drivers.http.shape import AuthShape
+from risala.drivers.http.sources import looked_up, source_of
 from risala.drivers.http.templates import filled_text
 
 TOKEN_SPARE_S: Final = 60.0
@@ -19,6 +21,8 @@ TOKEN_SPARE_S: Final = 60.0
 TOKEN_S: Final = 300.0
 """How long a token is used whose end the API does not tell."""
 TOKEN_S_MAX: Final = 86_400.0
+_OAUTH_TOKEN: Final = source_of("/access_token")
+_OAUTH_LIFE: Final = source_of("/expires_in")
 
 
 class AuthFailed(Exception):
@@ -65,7 +69,7 @@ class Authorizer:
             return _with_header(call, "Authorization", _basic(values["user"], values["password"]))
         if shape.kind == "bearer":
             return _with_header(call, "Authorization", f"Bearer {values['token']}")
-        if shape.kind == "oauth2":
+        if shape.kind in ("oauth2", "login"):
             return _with_header(call, "Authorization", f"Bearer {await self._fresh_token()}")
         if shape.kind == "hmac":
             values = {**values, "signature": _signature(shape, call, values)}
@@ -85,6 +89,19 @@ class Authorizer:
             return self._token
 
     async def _asked_token(self) -> tuple[str, float]:
+        call = self._login() if self._shape.kind == "login" else self._token_request()
+        try:
+            answer = await self._caller.call(call)
+        except CallFailed as failed:
+            raise AuthFailed(failed.kind, failed.text) from None
+        return _token_in(self._shape, answer)
+
+    def _login(self) -> HttpCall:
+        shape = self._shape
+        return question("POST", shape.path, self._caller.base, self._values, shape.fields)
+
+    def _token_request(self) -> HttpCall:
+        """The request for a token (RFC 6749 §4.4.2)."""
         shape, values = self._shape, self._values
         form = {"grant_type": "client_credentials"}
         if shape.scope:
@@ -99,32 +116,31 @@ class Authorizer:
             pair = _basic(quote(values["user"], safe=""), quote(values["password"], safe=""))
             headers.append(("Authorization", pair))
         target = self._caller.base + filled_text(shape.path, values)
-        try:
-            answer = await self._caller.call(
-                HttpCall("POST", target, tuple(headers), urlencode(form).encode())
-            )
-        except CallFailed as failed:
-            raise AuthFailed(failed.kind, failed.text) from None
-        return _token_in(answer)
+        return HttpCall("POST", target, tuple(headers), urlencode(form).encode())
 
 
-def _token_in(answer: HttpAnswer) -> tuple[str, float]:
-    grant = answer.content.values[0] if answer.content.values else None
-    token = grant.get("access_token") if isinstance(grant, dict) else None
+def _token_in(shape: AuthShape, answer: HttpAnswer) -> tuple[str, float]:
+    """The token of an answer, and how long it is used.
+
+    Raises:
+        AuthFailed: there is none.
+    """
+    is_login = shape.kind == "login"
+    token = looked_up(shape.token if is_login else _OAUTH_TOKEN, answer.content)
     if answer.status in (400, 401, 403):
-        text = "The carrier refuses our client id and secret."
+        whom = "user and password" if is_login else "client id and secret"
+        text = f"The carrier refuses our {whom}."
         raise AuthFailed(f"TOKEN {answer.status}", text, refused=True)
-    if answer.status != 200 or not isinstance(token, str) or not _is_header_value(token):
+    if answer.status != 200 or not _is_header_value(token):
         text = "The carrier gives no token, so nothing was sent."
         raise AuthFailed(f"TOKEN {answer.status}", text)
-    assert isinstance(grant, dict)
-    return token, _life_of(grant.get("expires_in"))
+    return token, _life_of(looked_up(shape.life if is_login else _OAUTH_LIFE, answer.content))
 
 
-def _life_of(grant: object) -> float:
-    """How long a token is used; some APIs write the number as a text."""
+def _life_of(written: str) -> float:
+    """How long a token is used, of the seconds that the API tells; empty: it does not tell."""
     try:
-        life_s = float(str(grant))
+        life_s = float(written)
     except ValueError:
         return TOKEN_S
     return min(max(life_s - TOKEN_SPARE_S, life_s / 2, 1.0), TOKEN_S_MAX)

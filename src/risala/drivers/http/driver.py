@@ -52,10 +52,15 @@ def capabilities_of(carrier: str, settings: HttpSettings) -> Capabilities:
         submit_s=settings.submit_s,
         account=_account_of(settings),
         takes_whole=True,
-        secret_address=shape.proof.kind == "address",
+        secret_address=shape.proof.kind == "address" and _is_called(shape),
         remembers_ids_s=float(shape.send.once_s),
         same_id_is_safe=bool(shape.send.once),
     )
+
+
+def _is_called(shape: Shape) -> bool:
+    """Whether the carrier calls us at all."""
+    return shape.receipt is not None or shape.inbound is not None
 
 
 def _holes_of(send: SendShape) -> set[str]:

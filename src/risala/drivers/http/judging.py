@@ -9,7 +9,7 @@ from typing import Final
 
 from risala.drivers.http.calling import CallFailed, HttpAnswer
 from risala.drivers.http.shape import AnswerShape
-from risala.drivers.http.sources import known_word, looked_up
+from risala.drivers.http.sources import CarrierContent, known_word, looked_up
 from risala.drivers.http.words import SLOW, UNCERTAIN, YES, WordVerdict, by_status
 from risala.sms.cause import Cause
 from risala.sms.outcome import (
@@ -88,6 +88,10 @@ def _yes(
             "The carrier's answer is not JSON: another program, such as a proxy, may have given it."
         )
         return Uncertain(f"{raw} {_kind_of(answer)}".strip(), text)
+    if shape.no_id:
+        if is_known:
+            return Accepted("", _with_figures(shape, content, hide, raw))
+        return Uncertain(raw, "The carrier said yes, with a word that says neither yes nor no.")
     carrier_id = own_id if shape.own_id else looked_up(shape.id, content).strip()
     if not carrier_id:
         if not is_known:
@@ -100,10 +104,15 @@ def _yes(
         )
     if len(carrier_id) > ID_CHARACTERS_MAX or not carrier_id.isprintable():
         return Uncertain(raw, "The carrier's id has a form that no receipt could repeat.")
+    return Accepted(carrier_id, _with_figures(shape, content, hide, raw))
+
+
+def _with_figures(shape: AnswerShape, content: CarrierContent, hide: Hide, raw: str) -> str:
+    """What the carrier said, with the parts and the price that it counts."""
     for name, source in (("parts", shape.parts), ("cost", shape.cost)):
         if (value := shown_word(looked_up(source, content), hide)) and len(value) <= 20:
             raw += f" {name}={value}"
-    return Accepted(carrier_id, raw)
+    return raw
 
 
 def _kind_of(answer: HttpAnswer) -> str:

@@ -132,8 +132,7 @@ def _faults(shape: Shape, settings: PresetSettings) -> Iterator[str]:
         yield "`send` is missing; add how a message is sent, or name a `preset`"
     elif not {"to", "to_digits"} & _send_holes(shape) or "text" not in _send_holes(shape):
         yield "`send` does not say where the number and the text go: use `{to}` and `{text}`"
-    if shape.answer.id is None and not shape.answer.own_id:
-        yield "`answer.id` is missing; say where the carrier's id is, or set `answer.own_id`"
+    yield from _id_faults(shape)
     if (shape.answer.own_id or shape.send.once) and "id" not in _send_holes(shape):
         yield "`send` must hold `{id}`, by which the carrier knows the message again"
     if bool(shape.send.once) != bool(shape.send.once_s):
@@ -145,6 +144,14 @@ def _faults(shape: Shape, settings: PresetSettings) -> Iterator[str]:
     yield from _heard_faults(shape, settings)
 
 
+def _id_faults(shape: Shape) -> Iterator[str]:
+    answer = shape.answer
+    if answer.no_id and (answer.own_id or answer.id is not None or shape.receipt is not None):
+        yield "`answer.no_id` is for a carrier without ids and receipts; take one of them away"
+    elif answer.id is None and not answer.own_id and not answer.no_id:
+        yield "`answer.id` is missing; say where the carrier's id is, or set `answer.own_id`"
+
+
 def _send_holes(shape: Shape) -> set[str]:
     send = shape.send
     return holes_of(send.fields) | holes_of(send.path) | holes_of({**send.headers})
@@ -154,6 +161,7 @@ def _holes(shape: Shape, settings: PresetSettings) -> Iterator[str]:
     values = settings.values
     written: dict[str, object] = {
         "auth.value": shape.auth.value,
+        "auth.fields": shape.auth.fields,
         "send.path": shape.send.path,
         "send.fields": shape.send.fields,
         "send.headers": {**shape.send.headers},
@@ -173,8 +181,10 @@ def _auth_faults(shape: Shape) -> Iterator[str]:
     auth = shape.auth
     if auth.kind in ("header", "query", "hmac") and not (auth.name and auth.value):
         yield f"`auth` of the kind `{auth.kind}` needs `name` and `value`"
-    if auth.kind == "oauth2" and not auth.path:
+    if auth.kind in ("oauth2", "login") and not auth.path:
         yield "`auth.path` is missing: where a token is asked for"
+    if auth.kind == "login" and not (auth.fields and auth.token):
+        yield "`auth` of the kind `login` needs `fields` and `token`"
     known = ("method", "path", "body", "time", "id")
     if bad := [each for each in auth.parts if each not in known and not each.startswith("=")]:
         yield f"`auth.parts` has no `{bad[0][:40]}`"

@@ -12,7 +12,10 @@ from risala.drivers.http.calling import HttpCall
 from risala.drivers.http.settings import HttpSettings
 from risala.drivers.http.shape import SendShape
 from risala.drivers.http.templates import filled, filled_text
-from risala.sms.message import Segment
+from risala.sms.cause import Cause
+from risala.sms.message import Alphabet, Segment
+from risala.sms.outcome import Refused, Scope
+from risala.sms.segment import count
 
 VALIDITY_S_MIN: Final = 60
 
@@ -32,6 +35,16 @@ def account_values(carrier: str, settings: HttpSettings) -> dict[str, str]:
 def own_id(segment: Segment) -> str:
     """Our id of an attempt: the same when the same attempt is sent again."""
     return f"{segment.message_id}-{segment.number}-{segment.attempt}"
+
+
+def refusal_of(shape: SendShape, segment: Segment) -> Refused | None:
+    """Why an API cannot be sent this text, which another carrier may take; None: it can."""
+    is_plain = shape.alphabet != "ascii" or segment.text.isascii()
+    if shape.alphabet != "any" and (segment.alphabet is not Alphabet.GSM7 or not is_plain):
+        return Refused(Scope.CARRIER, "", cause=Cause.NOT_ENCODABLE)
+    if shape.parts_max and count(segment.text).segments > shape.parts_max:
+        return Refused(Scope.CARRIER, "", cause=Cause.TOO_LONG)
+    return None
 
 
 def message_values(

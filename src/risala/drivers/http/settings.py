@@ -43,7 +43,7 @@ class HttpSettings(BaseModel):
     user: str = ""
     """The account's name, id or client id."""
     password: SecretStr = SecretStr("")
-    """Its password, key or client secret; better by `password_env`."""
+    """The account's password, key or client secret; better by `password_env`."""
     token: SecretStr = SecretStr("")
     """A key that stands alone; better by `token_env`."""
     signing_secret: SecretStr = SecretStr("")

@@ -88,23 +88,30 @@ class ShapeTable(BaseModel):
 class AuthShape(ShapeTable):
     """How we prove who we are."""
 
-    kind: Literal["none", "basic", "bearer", "header", "query", "oauth2", "hmac"] = "none"
+    kind: Literal["none", "basic", "bearer", "header", "query", "oauth2", "login", "hmac"] = "none"
     """`basic`: `user` and `password`; `bearer`: `token`; `header`, `query`: a field of its own;
-    `oauth2`: client credentials, which are `user` and `password`; `hmac`: a signature."""
+    `oauth2`: client credentials, which are `user` and `password`; `login`: a token that a request
+    with `fields` is answered with; `hmac`: a signature."""
     name: str = ""
     """The header or the query's field, for `header`, `query` and `hmac`."""
     value: str = ""
-    """Its value, with holes; for `hmac` with `{signature}`."""
+    """The value of that header or field, with holes; for `hmac` with `{signature}`."""
     path: Path = ""
-    """Where a token is asked for (`oauth2`), behind `url`."""
+    """The path at which a token is asked for (`oauth2`, `login`), behind `url`."""
+    fields: dict[str, Any] = {}
+    """The body of the request for a token, as JSON, with holes (`login`)."""
+    token: OptionalSource = None
+    """The source of the token in the answer (`login`)."""
+    life: OptionalSource = None
+    """The source of the seconds that the token lives (`login`); empty: 300 s."""
     client: Literal["basic", "form"] = "basic"
     """Whether the client's id and secret go in a header, or in the form (`oauth2`)."""
     scope: str = ""
     """The scope that is asked for (`oauth2`); empty: none."""
     algorithm: Literal["sha1", "sha256", "sha512"] = "sha256"
-    """Of `hmac`, whose key is `password`."""
+    """The hash of `hmac`, whose key is `password`."""
     encoding: Literal["hex", "base64"] = "hex"
-    """Of `hmac`."""
+    """How the signature of `hmac` is written."""
     parts: tuple[str, ...] = ("body",)
     """What `hmac` signs, one behind the other: `method`, `path` (with its query), `body`, `time`,
     `id`, or `=WORDS`."""
@@ -125,6 +132,12 @@ class SendShape(ShapeTable):
     """More headers, with holes."""
     codings: dict[Literal["gsm7", "ucs2"], str] = {}
     """What `{coding}` is for texts of either alphabet."""
+    alphabet: Literal["any", "gsm7", "ascii"] = "any"
+    """Texts that the API takes: `any`; `gsm7`: without Arabic, emojis and the like; `ascii`:
+    without accents too. Another text goes to another carrier, or fails with `NOT_ENCODABLE`."""
+    parts_max: Annotated[int, Field(ge=0, le=255)] = 0
+    """The most SMS that a text may have; 0: any number. A longer text goes to another carrier, or
+    fails with `TOO_LONG`."""
     validity_s_max: Annotated[int, Field(ge=60)] = 604_800
     """The longest validity that the API takes, in seconds."""
     once: str = ""
@@ -139,12 +152,14 @@ class AnswerShape(ShapeTable):
     """What an answer to a message means."""
 
     id: OptionalSource = None
-    """Where the carrier's id is."""
+    """The source of the carrier's id."""
     own_id: bool = False
     """True: the carrier repeats our `{id}` in its receipts, and gives none."""
+    no_id: bool = False
+    """True: the carrier gives no id, and so no receipts. A yes is all that is ever known."""
     word: OptionalSource = None
-    """Where the carrier's word is: a status or an error's code. Of alternatives, the first that
-    `words` knows; so in `receipt`."""
+    """The source of the carrier's word: a status or an error's code. Of alternatives, the first
+    that `words` knows; so in `receipt`."""
     words: Verdicts = {}
     """What words mean, before any status."""
     statuses: Statuses = Field(default=DEFAULT_STATUSES, validate_default=True)
@@ -152,9 +167,9 @@ class AnswerShape(ShapeTable):
     json_only: bool = True
     """True: a yes is JSON, so that a page of a proxy is none."""
     parts: OptionalSource = None
-    """Where the number of parts is that the carrier counts."""
+    """The source of the number of parts that the carrier counts."""
     cost: OptionalSource = None
-    """Where the price is, for the timeline."""
+    """The source of the price, for the timeline."""
 
 
 class PollShape(ShapeTable):
@@ -166,7 +181,7 @@ class PollShape(ShapeTable):
     every_s: Annotated[float, Field(ge=1, le=86400)] = 30.0
     """Seconds between two questions."""
     cursor: OptionalSource = None
-    """Where an item's id for `{cursor}` is."""
+    """The source of an item's id, for `{cursor}`."""
 
 
 class HeardShape(ShapeTable):
@@ -177,13 +192,13 @@ class HeardShape(ShapeTable):
     each: Pointer = None
     """The pointer to the list of several; `/` is a body that is a list. Without it: one."""
     kind: OptionalSource = None
-    """Where it says what is told, if one path tells several things."""
+    """The source of the word that says what is told, if one path tells several things."""
     kinds: tuple[str, ...] = ()
     """What of these is read here."""
     id: OptionalSource = None
-    """Where the carrier's id is: of the message, or of the text."""
+    """The source of the carrier's id: of the message, or of the text."""
     to: OptionalSource = None
-    """Where the number is that it was for."""
+    """The source of the number that the message or the text was for."""
     plus: bool = False
     """True: numbers come with their country's code and without the `+`."""
     status: Annotated[int, Field(ge=200, le=299)] = 200
@@ -201,11 +216,11 @@ class ReceiptShape(HeardShape):
 
     path: Annotated[str, Field(pattern=PATHS)] = "/receipt"
     word: OptionalSource = None
-    """Where the carrier's word for the state is."""
+    """The source of the carrier's word for the state."""
     words: ReceiptVerdicts = {}
     """What words mean: a state, and maybe a cause. Any other word changes nothing and is shown."""
     code: OptionalSource = None
-    """Where an error's code is."""
+    """The source of an error's code."""
     codes: Causes = {}
     """The cause of each code."""
     none: tuple[str, ...] = ("0",)
@@ -217,9 +232,9 @@ class InboundShape(HeardShape):
 
     path: Annotated[str, Field(pattern=PATHS)] = "/inbound"
     sender: OptionalSource = None
-    """Where the author's number is."""
+    """The source of the author's number."""
     text: OptionalSource = None
-    """Where the text is."""
+    """The source of the text."""
 
 
 class ProofShape(ShapeTable):
@@ -241,7 +256,7 @@ class ProofShape(ShapeTable):
     secret_form: Literal["text", "whsec"] = "text"  # noqa: S105 -- a form
     """`text`: as it is; `whsec`: base64, maybe behind `whsec_`."""
     time: OptionalSource = None
-    """Where the time is, in seconds since 1970: then it may be `age_s` from ours."""
+    """The source of the time, in seconds since 1970: then it may be `age_s` from ours."""
     age_s: Annotated[int, Field(ge=1, le=86400)] = 300
     """The most seconds between that time and ours."""
 
@@ -255,11 +270,11 @@ class QueryShape(ShapeTable):
     fields: dict[str, Any] = {}
     """The body of a `POST`, as JSON, with holes."""
     id: OptionalSource = None
-    """Where the id is; without it, it is the one that was asked for."""
+    """The source of the id in the answer; empty: the id is the one that was asked for."""
     word: OptionalSource = None
-    """Where the word is, if not as in `receipt`."""
+    """The source of the word, if not as in `receipt`."""
     code: OptionalSource = None
-    """Where the code is, if not as in `receipt`."""
+    """The source of the code, if not as in `receipt`."""
 
 
 class LookShape(ShapeTable):
@@ -271,7 +286,7 @@ class LookShape(ShapeTable):
     fields: dict[str, Any] = {}
     """The body of a `POST`, as JSON, with holes."""
     balance: OptionalSource = None
-    """Where the account's credit is, to be shown."""
+    """The source of the account's credit, which is shown."""
 
 
 class Shape(ShapeTable):

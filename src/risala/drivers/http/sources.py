@@ -1,4 +1,4 @@
-"""Where a value is in what a carrier told: sources, and how they are looked up. Pure.
+"""Sources, which say where a value is in what a carrier told, and how they are looked up. Pure.
 
 A **source** is a JSON pointer (RFC 6901) such as ``/messages/0/id``, in which ``*`` stands for the
 first item of a list that has what follows; the name of a field of a form, a query or a JSON object;
@@ -61,7 +61,7 @@ class SourcePart:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a value is."""
+    """A description of where a value is: alternatives, of which the first that is there counts."""
 
     written: str
     parts: tuple[SourcePart, ...]

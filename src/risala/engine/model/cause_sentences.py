@@ -119,6 +119,12 @@ _ROWS: Final = (
         "في النص حروف لا توجد في أبجدية شركة الاتصال هذه.",
     ),
     (
+        Cause.TOO_LONG,
+        "The text is longer than this carrier can send.",
+        "Le texte est plus long que ce que cet opérateur peut envoyer.",
+        "النص أطول مما تستطيع شركة الاتصال هذه إرساله.",
+    ),
+    (
         Cause.VALIDITY_OVER,
         "It expired before a carrier accepted it.",
         "Il a expiré avant qu'un opérateur ne l'accepte.",

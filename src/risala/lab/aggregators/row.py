@@ -23,7 +23,7 @@ Sign = Callable[[str, bytes], dict[str, str]]
 
 
 def no_signature(_url: str, _body: bytes) -> dict[str, str]:
-    """Of those that prove nothing but by the address."""
+    """The headers of an aggregator that proves nothing but by the address: none."""
     return {}
 
 
@@ -51,48 +51,51 @@ class Aggregator:
     proved: Callable[[Headers, Mapping[str, str]], bool]
     """Whether headers and query prove the caller."""
     to: str
-    """Where the number is in the request: a source, as presets have them; so for the next."""
+    """The source of the number in the request, as presets have them; so for the next."""
     sender: str
     text: str
     answer: Any
     """The answer to a message, with holes."""
-    receipt: AggregatorCallback
+    receipt: AggregatorCallback | None = None
+    """None: it tells nothing of what it has taken."""
     inbound: AggregatorCallback | None = None
     """None: what phones send is not read."""
     status: int = 200
     callback: str = ""
-    """Where the request says where receipts go; empty: the account is set up with an address."""
+    """The source of the address for receipts; empty: the account is set up with one."""
     validity: str = ""
-    """Where its validity is; empty: it has none."""
+    """The source of the message's validity; empty: messages have none."""
     validity_unit_s: float = 1
     """How many seconds one of it is."""
     once: str = ""
-    """Where a key is by which a request is taken once; empty: each is another message."""
+    """The source of a key by which a request is taken once; empty: each is another message."""
     own_id: str = ""
-    """Where our id of the message is that its receipts repeat; empty: the aggregator makes one."""
+    """The source of our id, which its receipts repeat; empty: the aggregator makes one."""
     looks: Mapping[str, Any] = field(default_factory=dict)
     """Answers to other questions, by their path."""
     lookup: str = ""
     """The path of a question for one message: a pattern, with its id as a group."""
     lookup_id: str = ""
-    """Where the id is in that question, if not in its path."""
+    """The source of the id in that question, if it is not in its path."""
     lookup_answer: Any = None
     """The answer to that question, with holes; without it: as to the message, `delivered`."""
     tokens: str = ""
-    """The path at which OAuth's tokens are had; empty: there are none."""
+    """The path at which tokens are had; empty: there are none."""
+    login: Any = None
+    """The answer to a login by JSON that is right; None: tokens are OAuth's."""
     sign: Sign = no_signature
     no_account: Any = None
     """The answer to who is not proved, with 401."""
 
 
 def by_basic(headers: Headers, _query: Mapping[str, str]) -> bool:
-    """Who calls has the user and the password."""
+    """Whether the caller has the user and the password."""
     pair = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
     return headers.get("authorization") == f"Basic {pair}"
 
 
 def by_header(name: str, value: str) -> Callable[[Headers, Mapping[str, str]], bool]:
-    """Who calls has a header of this value."""
+    """A proof by a header of this value."""
 
     def proved(headers: Headers, _query: Mapping[str, str]) -> bool:
         return headers.get(name) == value
@@ -101,7 +104,7 @@ def by_header(name: str, value: str) -> Callable[[Headers, Mapping[str, str]], b
 
 
 def by_query(_headers: Headers, query: Mapping[str, str]) -> bool:
-    """Who calls has the user and the password in the query or the form."""
+    """Whether the caller has the user and the password in the query or the form."""
     return (query.get("username"), query.get("password")) == (USER, PASSWORD)
 
 

@@ -77,7 +77,7 @@ class StandIn:
     receipts: bool = True
     """Whether it sends a receipt for what it takes."""
     lose_answers: int = 0
-    """So many messages are taken, and their connection is dropped instead of an answer."""
+    """How many messages are taken and get no answer: their connection is dropped."""
     pages: dict[str, list[Any]] = field(default_factory=dict)
     """Lists that can be asked for, by their path: each is given once, the last for ever."""
     look_status: int = 200
@@ -92,7 +92,7 @@ class StandIn:
     requests: list[ArrivedRequest] = field(default_factory=list)
     """Every request that came."""
     requests_for_messages: list[ArrivedRequest] = field(default_factory=list)
-    """Those of them that would send something."""
+    """The requests that would send something."""
     callback_statuses: list[int] = field(default_factory=list)
     keys: dict[str, str] = field(default_factory=dict)
     """The id of the message that each key was given with."""
@@ -199,12 +199,23 @@ class StandIn:
         return self._take(request)
 
     def _token(self, request: ArrivedRequest) -> PlannedAnswer:
+        if self.aggregator.login is not None:
+            return self._logged_in(request)
         pair = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         if request.headers.get("authorization") != f"Basic {pair}":
             return PlannedAnswer(401, _json({"error": "invalid_client"}))
         self.tokens_given += 1
         content = {"token_type": "Bearer", "access_token": ACCESS_TOKEN, "expires_in": "3600"}
         return PlannedAnswer(200, _json(content))
+
+    def _logged_in(self, request: ArrivedRequest) -> PlannedAnswer:
+        name_and_password = [
+            looked_up(source_of(name), request.content) for name in ("/username", "/password")
+        ]
+        if name_and_password != [USER, PASSWORD]:
+            return PlannedAnswer(401, _json(self.aggregator.no_account))
+        self.tokens_given += 1
+        return PlannedAnswer(200, _json(self.aggregator.login))
 
     def _looked_up(self, message_id: str) -> PlannedAnswer:
         message = self.states.get(message_id)
@@ -253,8 +264,10 @@ class StandIn:
         return PlannedAnswer(api.status, _json(filled(api.answer, _values(message))))
 
     def send_receipt(self, message: AggregatorMessage, **changes: str) -> None:
-        """Send a receipt; ``changes`` replace members of it."""
+        """Send a receipt, if it does; ``changes`` replace members of it."""
         brought = self.aggregator.receipt
+        if brought is None:
+            return
         address = message.callback or f"{self.called_at}{brought.path}"
         if address.startswith("http"):
             self.bring(brought, address, _values(message), changes)

@@ -19,6 +19,7 @@ from risala.lab.aggregators.hosted import (
     TELNYX,
     VONAGE,
 )
+from risala.lab.aggregators.routers import MIKROTIK, RUTOS
 from risala.lab.aggregators.row import (
     ACCESS_TOKEN,
     PASSWORD,
@@ -350,9 +351,11 @@ AGGREGATORS: Final[Mapping[str, Aggregator]] = {
         INFOBIP,
         KANNEL,
         MESSAGEBIRD,
+        MIKROTIK,
         ORANGE,
         PLIVO,
         RISALA,
+        RUTOS,
         SINCH,
         TELNYX,
         TEXTBEE,
@@ -364,4 +367,4 @@ AGGREGATORS: Final[Mapping[str, Aggregator]] = {
 SIGNING: Final = frozenset(
     each.name for each in AGGREGATORS.values() if each.sign is not no_signature
 )
-"""Those that sign their calls, so that their address needs no secret."""
+"""The aggregators that sign their calls, so that their address needs no secret."""

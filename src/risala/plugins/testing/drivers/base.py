@@ -65,6 +65,9 @@ _CLAIMS: Final = {
     "calls": "the driver answers its carrier, and nobody else",
     "old": "a proof that is too old is none",
     "body": "a body that was changed on its way is not proved",
+    "identity": "what its carrier brings twice has an identity, and is stored once",
+    "alphabets": "texts in every alphabet are taken",
+    "length": "texts of any length are taken",
 }
 """What :attr:`DriverSuite.unseen` may name besides claims of ``capabilities``."""
 

@@ -80,8 +80,9 @@ class DriverCallers(DriverSuite):
         """Raise NotApplicable if the service alone proves calls, and NotShown by ``unseen``."""
         if stage.address.secret:
             raise NotApplicable("capabilities.secret_address is True: the service proves calls")
-        if claim in self.unseen:
-            raise NotShown(f"{claim} (the suite's author says so)")
+        for each in ("calls", claim):
+            if each in self.unseen:
+                raise NotShown(f"{each} (the suite's author says so)")
         self._proved(stage, CarrierCallback())
 
     async def _ask(

@@ -20,7 +20,7 @@ from risala.plugins.testing.drivers.callers import (
 )
 from risala.plugins.testing.drivers.odd_calls import PLANTED, OddCall
 from risala.plugins.testing.drivers.reports import all_reports, call_reports, heard_words
-from risala.plugins.testing.faults import PluginFaultError
+from risala.plugins.testing.faults import NotShown, PluginFaultError
 
 AT: Final = "driver-contract.md#answeringanswer"
 OLD_S: Final = 86_400.0
@@ -95,6 +95,8 @@ class DriverCallChecks(DriverCallers):
         nothing."""
         name = "test_a_call_that_comes_twice_is_stored_once"
         async with self.called(name) as stage:
+            if "identity" in self.unseen:
+                raise NotShown("identity (the suite's author says so)")
             context = stage.context
             for call in await self._calls():
                 proved = self._proved(stage, call)

@@ -127,7 +127,7 @@ class DriverSubmitChecks(DriverArrivalChecks):
                 kinds["the second part of three"] = part
             for name, each in kinds.items():
                 outcome = await stage.submit(each)
-                if not isinstance(outcome, Accepted):
+                if not isinstance(outcome, Accepted) and not self.cannot_take(each, outcome):
                     raise refused_kind(outcome, name)
 
     @check("driver-contract.md#capabilities")
