@@ -197,7 +197,7 @@ async def carrier_and_driver(
         async with carrier.http:
             settings = AcmeSettings.model_validate(given)
             yield carrier, AcmeDriver("acme", settings)
-        nursery.cancel_scope.cancel()
+            nursery.cancel_scope.cancel()  # while its client is open: it may be calling
 
 
 async def main(port: str, called_at: str) -> None:
