@@ -41,7 +41,7 @@ async def token_of(driver) -> str:
     return (await driver.command("token", []))["token"]
 
 
-async def test_it_is_made_once_and_kept_sealed(started):
+async def test_it_is_made_once_and_kept_sealed(started, autojump_clock):
     context = RecordingContext("phone")
     token = await token_of(await started(context))
     assert WELL_MADE.fullmatch(token)
@@ -51,7 +51,7 @@ async def test_it_is_made_once_and_kept_sealed(started):
     assert await token_of(await started(RecordingContext("phone"))) != token
 
 
-async def test_no_line_and_no_note_has_it(started):
+async def test_no_line_and_no_note_has_it(started, autojump_clock):
     context = RecordingContext("phone")
     token = await token_of(await started(context))
     told = [context.notes, context.healths, context.traces]
@@ -63,7 +63,7 @@ async def test_that_of_the_settings_counts_and_nothing_is_made(line, autojump_cl
     assert line.context.secrets == {}
 
 
-async def test_a_disk_that_is_full_is_told_and_tried_again(started):
+async def test_a_disk_that_is_full_is_told_and_tried_again(started, autojump_clock):
     context = RecordingContext("phone")
     context.note_refusals = 2
     driver = await started(context)
