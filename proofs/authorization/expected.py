@@ -43,6 +43,7 @@ API: Final[Mapping[str, Door]] = {
     "/api/verify/get": Door.SECRET,
     "/api/verify/cancel": Door.SECRET,
     "/api/verify/list": Door.SECRET,
+    "/api/verify/figures": Door.SECRET,
     "/api/sms": Door.SECRET,
     "/api/sms/batch": Door.SECRET,
     "/api/sms/get": Door.SECRET,

@@ -234,6 +234,11 @@ ROWS = (
         ("--org", "{org}", "--status", "pending", "--to", NUMBER, "--since", "1h", "--limit", "9"),
         (("sessions", list), ("older", None)),
     ),
+    Row(
+        "verify figures",
+        ("--org", "{org}", "--by", "channel", "--since", "1h"),
+        (("by", "channel"), ("whole.asked", int), ("items", list), ("countedUntil", None)),
+    ),
     Row("verify cancel", ("{verification}",), (("status", "canceled"), ("reason", "canceled"))),
     Row(
         "verify config",
@@ -841,7 +846,8 @@ def see_table(world: World, command: str, tmp_path: Path) -> None:
 LISTING = (
     *("org list", "org show", "key list", "credential list", "ledger", "price", "price show"),
     *("country list", "sender list"),
-    *("message list", "message show", "verify list", "verify get", "verify config"),
+    *("message list", "message show", "verify list", "verify figures", "verify get"),
+    "verify config",
     *("webhook list", "webhook show", "webhook deliveries", "inbound list", "inbound routes"),
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
     *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),

@@ -172,3 +172,17 @@ class TestOrigins:
         assert "https://app.example" in done.stderr
         assert run("key", "origins", "key_9").exit_code == 1
         assert run("key", "origins", "key_9", "https://a.example", "--any").exit_code == 2
+
+
+def test_figures_are_a_table_with_all_together(run, monkeypatch):
+    assert "No code was asked for in this time." in run("verify", "figures").stdout
+    for number in ("36 12 34 56", "46 00 00 02"):
+        assert run("verify", "send", number).exit_code == 0
+    table = run("verify", "figures", "--by", "network", "--since", "1h").stdout.splitlines()
+    assert table[0].split("  ")[0] == "NETWORK"
+    assert [line.split()[:2] for line in table[1:]] == [
+        ["mattel", "1"],
+        ["mauritel", "1"],
+        ["all", "2"],
+    ]
+    assert run("verify", "figures", "--by", "tag").exit_code == 2

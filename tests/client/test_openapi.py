@@ -28,6 +28,8 @@ SHAPES = {
     answers.StartedVerification: "SendCodeAnswer",
     answers.CheckedCode: "CheckAnswer",
     answers.Verification: "VerificationAnswer",
+    answers.CodeReportItem: "CodeFigure",
+    answers.CodeReport: "CodeFiguresAnswer",
     answers.InboundMessage: "InboundAnswer",
     answers.Page: "MessagePage",
     answers.UnicodeCharacter: "OddCharacter",

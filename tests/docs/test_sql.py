@@ -48,6 +48,8 @@ MAY: dict[str, str] = {
     "engine/features/mailings/stored/forgetting.py": BULK,  # rows of mailings by the hundred
     "engine/features/mailings/stored/figures.py": READER,
     "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
+    "engine/features/code_figures/stored/counts.py": BULK,  # codes by the hundred, and their sums
+    "engine/features/code_figures/stored/sessions.py": READER,  # with the message of each
     "engine/features/compat/stored.py": HOT,  # of each used one, and of each call
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up

@@ -105,6 +105,7 @@ def fill_by_hand(database: Path) -> None:
             " 0, 4000000000000, 'pending', NULL, NULL, NULL)"
         )
         conn.execute("INSERT INTO message_hops VALUES (1, '0123456789abcdef')")
+        conn.execute("INSERT INTO code_totals VALUES ('smsc', 'sms', 1, 1, 1, 1, 1)")
         conn.execute("INSERT INTO carrier_addresses VALUES ('smsc', x'01', 0, NULL, NULL)")
 
 

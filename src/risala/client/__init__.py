@@ -16,6 +16,8 @@ service.
 
 from .answers import (
     CheckedCode,
+    CodeReport,
+    CodeReportItem,
     EndpointDelivery,
     InboundMessage,
     LedgerLine,
@@ -85,6 +87,8 @@ __all__ = [
     "BalanceEvent",
     "BatchResult",
     "CheckedCode",
+    "CodeReport",
+    "CodeReportItem",
     "CountryNotOpenError",
     "EndpointDelivery",
     "FieldIssue",

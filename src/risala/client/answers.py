@@ -112,6 +112,38 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeReportItem:
+    """What became of codes; each counts on the day on which it was asked for."""
+
+    asked: int
+    sent: int
+    delivered: int
+    """What a receipt says, or what was entered."""
+    entered: int
+    within_minute: int
+    """Entered within 60 seconds of being asked for."""
+    cost: Decimal
+    of: str | None = None
+    """A day, a network, a country, a carrier, a channel or a key's id; None: it is not known."""
+    median_seconds: int | None = None
+    """From asking to entering, of half of the entered codes; None: no code was entered."""
+    p90_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeReport:
+    """What became of the codes of some days."""
+
+    by: str
+    currency: str
+    whole: CodeReportItem
+    """All codes together."""
+    items: tuple[CodeReportItem, ...]
+    counted_until: datetime | None = None
+    """Codes from here on are not in the figures yet; None: all are."""
+
+
+@dataclass(frozen=True, slots=True)
 class InboundMessage:
     """A message that somebody sent to the organization."""
 

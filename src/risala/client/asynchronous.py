@@ -225,6 +225,18 @@ class AsyncRisala:
             )
         )
 
+    async def get_code_figures(
+        self, since: When, until: When | None = None, by: str | None = None
+    ) -> answers.CodeReport:
+        """How many codes were asked for, sent, delivered and entered on whole days of the
+        organization's time zone: by ``day``, ``network``, ``country``, ``carrier``, ``channel`` or
+        ``key``."""
+        call = calls.read_one(
+            "/api/verify/figures", answers.CodeReport,
+            since=calls.when(since), until=calls.when(until), by=by,
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
     async def cancel_verification(self, verification_id: str) -> answers.Verification:
         """End a verification: its code opens nothing any more. One that had ended stays so."""
         call = calls.read_one(

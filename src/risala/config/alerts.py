@@ -17,6 +17,7 @@ AlertName = Literal[
     "delivery_low",
     "approval_low",
     "codes_abused",
+    "codes_unentered",
     "balance_low",
     "sim_balance_low",
     "quota_low",

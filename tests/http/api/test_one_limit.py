@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from risala.config.model import WebhooksSection
+from risala.engine.features.code_figures import operations as code_figures
 from risala.engine.kernel import arguments
 from risala.engine.kernel.arguments import Arguments
 from risala.engine.model.errors import Invalid
@@ -155,6 +156,7 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "GetVerificationBody": (verify.OfVerification,),
     "ListMessagesBody": (message_lists.ListMessages,),
     "ListVerificationsBody": (verify.ListSessions,),
+    "CodeFiguresBody": (code_figures.SumCodes,),
     "ListInboundBody": (inbound.ListReceived,),
     "ListEntriesBody": (money.ListEntries,),
     "CreateEndpointBody": (webhooks.CreateEndpoint,),

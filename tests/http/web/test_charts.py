@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from risala.http.web.charts import Bar, bars_svg, spark_svg, top_of
+from risala.http.web.charts import Bar, bars_svg, funnel_svg, spark_svg, top_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,22 @@ def test_bars():
 def test_a_line_of_values_that_are_all_the_same():
     assert "nan" not in spark_svg([5, 5, 5])
     assert spark_svg([5]) == ""
+
+
+def test_a_funnel_is_as_wide_as_what_is_left_and_in_the_middle():
+    svg = funnel_svg([400, 200, 100, 0], 'a "label" <b>')
+    root = ET.fromstring(svg)
+    bars = root.findall("rect")
+    assert root.get("aria-label") == 'a "label" <b>'
+    assert [float(bar.get("width")) for bar in bars] == [100, 50, 25, 0]
+    middles = [float(bar.get("x")) + float(bar.get("width")) / 2 for bar in bars]
+    assert middles == [50] * 4
+    assert len(root.findall("path")) == 3
+    assert root.get("viewBox") == "0 0 100 112"
+    assert not re.search("style|script|on[a-z]+=", svg)
+
+
+def test_a_funnel_of_nothing_and_of_a_few_among_many():
+    assert "nan" not in funnel_svg([0, 0], "none")
+    widths = [float(each.get("width")) for each in ET.fromstring(funnel_svg([9999, 1], "x"))[::2]]
+    assert widths[1] > 0.5

@@ -69,6 +69,42 @@ def opt_outs() -> dict[str, Any]:
     }
 
 
+OF: Final = {
+    "day": ("2026-11-20", "2026-11-21"),
+    "network": ("mattel", None),
+    "country": ("MR", "SN"),
+    "carrier": ("sim-1", None),
+    "channel": ("sms",),
+    "key": ("key_1", "*", None),
+}
+
+
+def code_figure(of: str | None, asked: int = 400) -> dict[str, Any]:
+    """Of what an item is: 71 % of the codes were entered within a minute."""
+    return {
+        "of": of,
+        "asked": asked,
+        "sent": asked - 2,
+        "delivered": asked - 9,
+        "entered": asked * 8 // 10,
+        "withinMinute": asked * 71 // 100,
+        "medianSeconds": 21,
+        "p90Seconds": 80,
+        "cost": "199.00",
+    }
+
+
+def code_figures(by: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "by": by,
+        "currency": "MRU",
+        "whole": code_figure(None),
+        "items": [code_figure(of) for of in OF[by]],
+        "countedUntil": None,
+        **changes,
+    }
+
+
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """What an operation tells; empty for one that is about something else."""
     match name:
@@ -80,6 +116,8 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         case "verify.figures":
             funnel = {"sessions": 1240, "tried": 1100, "approved": 1042, "expired": 150}
             return {**funnel, "pending": 3, "latestOnly": False}
+        case "codes.figures":
+            return code_figures(arguments["by"])
         case "verify.get" | "verify.cancel":
             if arguments["verification_id"] == "ver_none":
                 raise NotFound("There is no such thing.")

@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.code_figures.records import CodeFigure, CodeFigures
 from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.ledger import LedgerEntry
@@ -94,7 +95,9 @@ _TEXT: Final = {"type": "string"}
 CAUSE: Final = Component("Cause", enum_schema(Cause))
 CHARACTER: Final = ApiAnswer("OddCharacter", record=PlacedCharacter)
 PRICE: Final = ApiAnswer("SegmentPriceAnswer", record=PrefixPrice)
+CODE_FIGURE: Final = ApiAnswer("CodeFigure", record=CodeFigure)
 PLACES: Final[Places] = {
+    CodeFigure: CODE_FIGURE.reference,
     Cause: CAUSE.reference,
     PlacedCharacter: CHARACTER.reference,
     PrefixPrice: PRICE.reference,
@@ -138,6 +141,7 @@ VERIFICATION: Final = ApiAnswer(
     record=VerificationView,
     members="id to status attempts expiresAt createdAt updatedAt",
 )
+CODE_FIGURES: Final = ApiAnswer("CodeFiguresAnswer", record=CodeFigures)
 INBOUND: Final = ApiAnswer(
     "InboundAnswer",
     record=Received,
@@ -248,6 +252,7 @@ REPLAY: Final = Component(
 )
 COMPONENTS: Final = (
     *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, VERIFICATION, INBOUND),
+    *(CODE_FIGURE, CODE_FIGURES),
     *(
         LEDGER_ENTRY,
         PRICE,

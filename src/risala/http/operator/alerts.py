@@ -17,7 +17,10 @@ ATTENTION_MAX: Final = 2
 """The maximum of alerts above the overview: unacknowledged ones first, newest first; of the others
 only the number is shown."""
 _OF_CARRIER: Final = frozenset(
-    {"carrier_down", "receipts_missing", "ends_missing", "sim_balance_low", "quota_low"}
+    {
+        *("carrier_down", "receipts_missing", "ends_missing", "codes_unentered"),
+        *("sim_balance_low", "quota_low"),
+    }
 )
 _OF_NUMBERS: Final = frozenset({"codes_abused"})
 _OF_SERVICE: Final = frozenset(

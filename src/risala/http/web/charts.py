@@ -75,6 +75,40 @@ def _drawn(bar: Bar, left: float, top: int) -> list[str]:
     return rectangles
 
 
+_STAGE: Final = 22.0
+"""Height of a stage of a funnel; the rest of its place leads to the next one."""
+_PLACE: Final = 30.0
+
+
+def funnel_svg(counts: Sequence[int], label: str) -> Markup:
+    """How many are left at each stage: bars in the middle, the first one whole, from top to bottom.
+    It is the same from both sides, so it serves both directions of writing.
+
+    Args:
+        label: for screen readers.
+    """
+    whole = max(counts[0], 1) if counts else 1
+    widths = [max(100 * count / whole, _LEAST) if count else 0.0 for count in counts]
+    drawn = []
+    for place, width in enumerate(widths):
+        top = place * _PLACE
+        below = widths[place + 1] if place + 1 < len(widths) else None
+        drawn.append(
+            f'<rect class="f1" x="{_n(50 - width / 2)}" y="{_n(top)}" width="{_n(width)}"'
+            f' height="{_n(_STAGE)}"/>'
+        )
+        if below is not None:
+            drawn.append(
+                f'<path class="f2" d="M{_n(50 - width / 2)} {_n(top + _STAGE)}H{_n(50 + width / 2)}'
+                f'L{_n(50 + below / 2)} {_n(top + _PLACE)}H{_n(50 - below / 2)}Z"/>'
+            )
+    height = max(len(counts) * _PLACE - (_PLACE - _STAGE), 0)
+    return as_markup(
+        f'<svg class="funnel" viewBox="0 0 100 {_n(height)}" preserveAspectRatio="none" role="img"'
+        f' aria-label="{escape(label)}">{"".join(drawn)}</svg>'
+    )
+
+
 def spark_svg(values: Sequence[float]) -> Markup:
     """A line without a scale, shown next to a figure; empty without data."""
     if len(values) < 2:

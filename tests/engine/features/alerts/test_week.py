@@ -21,11 +21,11 @@ HOUR_MS = 3_600_000
 ELSEWHERE = {
     *(AlertKind.STANDBY_COPY, AlertKind.STANDBY_SILENT, AlertKind.STANDBY_ASYNC),
     *(AlertKind.TRAIL_BROKEN, AlertKind.ENDS_MISSING),
-    *(AlertKind.ITEM_SET_ASIDE, AlertKind.STORAGE_FULL),
+    *(AlertKind.ITEM_SET_ASIDE, AlertKind.STORAGE_FULL, AlertKind.CODES_UNENTERED),
 }
 """Kinds that need a PostgreSQL, a trail that somebody changed, a day without receipts, a row that
-cannot be read or much that is stored: ``test_alerts.py``, ``test_readings.py`` and mailings
-raise them."""
+cannot be read, much that is stored or hundreds of codes: ``test_alerts.py``, ``test_readings.py``,
+mailings and codes' figures raise them."""
 
 
 class Week:

@@ -138,6 +138,27 @@ class TestVerifications:
         ]
 
 
+class TestCodeFigures:
+    PATH, SINCE = "/api/verify/figures", "2025-12-30T00:00:00Z"
+
+    async def test_each_mode_and_organization_has_its_own(self, bureau, autojump_clock):
+        for key in ("sk_live", "sk_live", "sk_test"):
+            await bureau.ask("/api/verify/send", {"to": TO}, key)
+        await trio.sleep(1)
+        since = iso(bureau.clock.now_ms() - 24 * HOUR_MS)
+        live = await bureau.ask(self.PATH, {"since": since, "by": "key"})
+        test = await bureau.ask(self.PATH, {"since": since}, "sk_test")
+        assert (live["whole"]["asked"], test["whole"]["asked"]) == (2, 1)
+        assert (live["whole"]["cost"], test["whole"]["cost"]) == ("1.00", "0.00")
+        assert [each["of"] for each in live["items"]] == [bureau.key_ids["sk_live"]]
+        assert (live["by"], test["by"], live["currency"]) == ("key", "day", "MRU")
+
+    async def test_faults_are_told_with_their_member(self, bureau):
+        assert await bureau.refused(self.PATH, {}) == [(["since"], "required")]
+        some = {"since": "2026-11-21T00:00:00Z"}
+        assert await bureau.refused(self.PATH, {**some, "by": "tag"}) == [(["by"], "unknown_word")]
+
+
 class TestInbound:
     async def test_what_came_in(self, bureau, autojump_clock):
         await bureau.perform("inbound.route", organization_id=bureau.organization_id)

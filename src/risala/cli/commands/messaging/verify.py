@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -12,6 +13,7 @@ from risala.cli.commands.accounts.organizations import (
     org_option,
     organization_id,
 )
+from risala.cli.lazy import LazyCommands, LazyGroup, of_features
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.cli.show.number import number_option
@@ -40,7 +42,7 @@ imports no engine."""
 verification_id = click.argument("verification_id", metavar="ID")
 
 
-@click.group()
+@click.group(cls=LazyGroup, commands=LazyCommands({}, partial(of_features, "verify")))
 def verify() -> None:
     """One-time codes: send, check, and how an organization's codes look.
 

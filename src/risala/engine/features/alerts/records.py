@@ -42,6 +42,8 @@ class AlertKind(StrEnum):
     """Fewer of a network's codes are entered than usual. The network."""
     CODES_ABUSED = "codes_abused"
     """Many codes go to numbers with one prefix, and are not entered. The prefix."""
+    CODES_UNENTERED = "codes_unentered"
+    """Hardly any of a carrier's last codes was entered. The carrier."""
     BALANCE_LOW = "balance_low"
     """An organization that sends has a low balance. The organization."""
     SIM_BALANCE_LOW = "sim_balance_low"

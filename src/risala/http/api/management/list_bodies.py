@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from risala.engine.features.code_figures.records import FiguresBy
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.webhooks import DELIVERY_STATES
 from risala.engine.model.states import SessionState, Status
@@ -60,6 +61,7 @@ MessageStatus = Annotated[str, *_one_of(*(each.value for each in Status))]
 VerificationStatus = Annotated[str, *_one_of(*(each.value for each in SessionState))]
 Received = Annotated[str, *_one_of("received")]
 EntryKind = Annotated[str, *_one_of(*ENTRY_KINDS.words)]
+FigureKind = Annotated[str, *_one_of(*(each.value for each in FiguresBy))]
 DeliveryState = Annotated[str, *_one_of(*DELIVERY_STATES)]
 
 
@@ -131,6 +133,23 @@ class ListEntriesBody(PlacesBody[LedgerCursor], PeriodBody):
     """Which entries of the ledger, newest first; without any member the newest of all."""
 
     kind: EntryKind | None = None
+
+
+class CodeFiguresBody(RequestBody):
+    """Which codes, by the day on which they were asked for, and what the items are of."""
+
+    since: Annotated[
+        fields.Instant,
+        Field(description="The first day is the one of this time.", examples=[fields.PAST]),
+    ]
+    until: Annotated[
+        fields.Instant | None,
+        Field(
+            description="The last day is the one of the moment before; without it, today.",
+            examples=[fields.PAST],
+        ),
+    ] = None
+    by: Annotated[FigureKind | None, Field(description="`day` if it is left out.")] = None
 
 
 class EmptyBody(RequestBody):

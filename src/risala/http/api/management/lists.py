@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from risala.engine.features.code_figures.records import FIGURES
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
 from risala.engine.model.records import inbound, ledger, message_lists, senders
@@ -20,6 +21,7 @@ from risala.http.api.fields import Compared
 from risala.http.api.management.cursors import ListName, page
 from risala.http.api.management.list_bodies import (
     LIMIT_USUAL,
+    CodeFiguresBody,
     EmptyBody,
     ListEntriesBody,
     ListInboundBody,
@@ -46,6 +48,7 @@ def handlers(gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> Mapping[s
     return {
         "/api/sms/list": lists.messages,
         "/api/verify/list": lists.verifications,
+        "/api/verify/figures": lists.code_figures,
         "/api/inbound/list": lists.inbound,
         "/api/ledger/list": lists.ledger,
         "/api/balance/get": lists.balance,
@@ -84,6 +87,13 @@ class _Lists:
         listed = await self._ask(principal, sessions.LIST, **arguments, mode=principal.mode.value)
         places = listed.older, listed.newer
         return page(ListName.VERIFICATIONS, listed.sessions, answers.VERIFICATION.wire, places)
+
+    async def code_figures(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._auth.secret(request)
+        body = parse_body(CodeFiguresBody, await read_body(request), self._context()).given()
+        mode = principal.mode.value
+        shown = await self._ask(principal, FIGURES, **_mine(principal), **body, mode=mode)
+        return PlainAnswer(json_bytes(answers.CODE_FIGURES.wire(shown)))
 
     async def inbound(self, request: PlainRequest) -> PlainAnswer:
         principal, arguments = await self._read(request, ListInboundBody)

@@ -24,7 +24,7 @@ _HERE: Final = "risala.http.api.management."
 PATHS: Final[Mapping[str, Sequence[str]]] = {
     _HERE + "lists": (
         *("/api/sms/list", "/api/verify/list", "/api/inbound/list", "/api/ledger/list"),
-        *("/api/balance/get", "/api/senders/list"),
+        *("/api/verify/figures", "/api/balance/get", "/api/senders/list"),
     ),
     _HERE + "actions": ("/api/sms/cancel", "/api/sms/estimate", "/api/verify/cancel"),
     _HERE + "webhooks": (

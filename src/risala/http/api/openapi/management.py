@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from risala.engine.features.code_figures.records import KEPT_DAYS
 from risala.http.api import answers
 from risala.http.api.management.cursors import ListName, written
 from risala.http.api.management.list_bodies import (
+    CodeFiguresBody,
     EmptyBody,
     ListEntriesBody,
     ListInboundBody,
@@ -54,6 +56,17 @@ _BALANCE: Final = {
     "lowBalance": "50.00",
     "spentToday": "0.50",
     "spendCap": None,
+}
+_CODES: Final = {
+    "of": None,
+    "asked": 400,
+    "sent": 398,
+    "delivered": 391,
+    "entered": 317,
+    "withinMinute": 284,
+    "medianSeconds": 21,
+    "p90Seconds": 75,
+    "cost": "199.00",
 }
 _SENDER: Final = {
     "id": f"snd_{ID}",
@@ -122,6 +135,43 @@ OPERATIONS: Final = (
         tag="Verify",
         words="Items look as in `POST /api/verify/get`.",
         example={"status": "pending"},
+    ),
+    ApiOperation(
+        path="/api/verify/figures",
+        name="getCodeFigures",
+        tag="Verify",
+        summary="Figures of codes",
+        description=(
+            "How many codes were asked for, sent, delivered and entered, how soon, and what they"
+            " cost. Days are whole ones of the organization's time zone; those of more than"
+            f" {KEPT_DAYS} days ago are no longer known. The sums are the same by whatever the"
+            " items are. Needs a secret key, and shows the data of its organization and mode."
+        ),
+        body=CodeFiguresBody,
+        answer=answers.CODE_FIGURES,
+        errors=WITH_BODY,
+        body_examples={
+            "carriers": {
+                "summary": "By carrier",
+                "value": {
+                    "since": "2026-11-01T00:00:00Z",
+                    "until": "2026-11-22T00:00:00Z",
+                    "by": "carrier",
+                },
+            }
+        },
+        answer_examples={
+            "carriers": {
+                "summary": "By carrier",
+                "value": {
+                    "by": "carrier",
+                    "currency": "MRU",
+                    "whole": _CODES,
+                    "items": [{**_CODES, "of": "mattel"}],
+                    "countedUntil": None,
+                },
+            }
+        },
     ),
     _list(
         "/api/inbound/list",

@@ -23,6 +23,7 @@ KINDS: Final = {
     "delivery_low": NC_("alert", "Few delivered"),
     "approval_low": NC_("alert", "Few codes entered"),
     "codes_abused": NC_("alert", "Codes abused"),
+    "codes_unentered": NC_("alert", "Codes not entered"),
     "balance_low": NC_("alert", "Balance low"),
     "sim_balance_low": NC_("alert", "SIM balance low"),
     "quota_low": NC_("alert", "Quota nearly used"),

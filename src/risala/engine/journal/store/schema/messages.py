@@ -225,3 +225,52 @@ CREATE TABLE failure_count (
   PRIMARY KEY (hour, cause, carrier, word)
 ) STRICT, WITHOUT ROWID;
 """
+
+CODE_COUNTS: Final = """
+-- Codes by the day on which they were asked for, each counted once its session is settled. A text
+-- is empty where nothing is known, and * where a day has too many different rows.
+CREATE TABLE code_counts (
+  cell INTEGER PRIMARY KEY,
+  organization INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  -- In the organization's time zone, since 1970-01-01.
+  day INTEGER NOT NULL,
+  network TEXT NOT NULL,
+  country TEXT NOT NULL,
+  carrier TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  -- The key's id; empty: it was asked for by hand.
+  api_key TEXT NOT NULL,
+  asked INTEGER NOT NULL,
+  sent INTEGER NOT NULL,
+  delivered INTEGER NOT NULL,
+  entered INTEGER NOT NULL,
+  -- Those entered within 60 seconds of being asked for.
+  in_minute INTEGER NOT NULL,
+  -- Charged and not refunded, in minor units.
+  cost INTEGER NOT NULL,
+  UNIQUE (organization, mode, day, network, country, carrier, channel, api_key)
+) STRICT;
+CREATE INDEX code_counts_by_day ON code_counts (day);
+
+-- How many codes of a row of code_counts took how long from asking to entering.
+CREATE TABLE code_times (
+  cell INTEGER NOT NULL,
+  -- Rounded: below a minute to one, below ten minutes to five, then to sixty.
+  seconds INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (cell, seconds)
+) STRICT, WITHOUT ROWID;
+
+-- Live codes of all organizations since they are counted, for metrics: these never go.
+CREATE TABLE code_totals (
+  carrier TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  asked INTEGER NOT NULL,
+  sent INTEGER NOT NULL,
+  delivered INTEGER NOT NULL,
+  entered INTEGER NOT NULL,
+  in_minute INTEGER NOT NULL,
+  PRIMARY KEY (carrier, channel)
+) STRICT, WITHOUT ROWID;
+"""

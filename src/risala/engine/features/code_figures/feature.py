@@ -1,0 +1,22 @@
+"""Asked and entered: what became of codes, counted by day, network, country, carrier, channel and
+key."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.model.features import Feature, elsewhere, later
+
+_COUNTS: Final = "features.code_figures.stored.counts:"
+FEATURE: Final = Feature(
+    name="code_figures",
+    needs=("alerts",),
+    operations=(later("features.code_figures.operations:OPERATIONS"),),
+    tables=("code_counts", "code_times", "code_totals"),
+    cleared=later(_COUNTS + "clear"),
+    metrics=later("features.code_figures.counting:of_codes"),
+    measured=later("features.code_figures.entering:measured"),
+    tasks=later("features.code_figures.counting:tasks"),
+    dashboard=(elsewhere("http.dashboard.verify.figures:ROUTES"),),
+    commands={"verify figures": elsewhere("cli.commands.messaging.code_figures:figures")},
+)

@@ -1,0 +1,105 @@
+"""What people and programs ask of codes' counts."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Annotated, Final
+
+from pydantic import PlainValidator
+
+from risala.engine.features.code_figures.counting import CodeCounting
+from risala.engine.features.code_figures.records import (
+    FIGURES,
+    KEPT_DAYS,
+    CodeFigure,
+    CodeFigures,
+    FiguresBy,
+)
+from risala.engine.features.code_figures.rules import MEDIAN, MOST, time_within
+from risala.engine.features.code_figures.stored.counts import CodeCountRepository, CodeQuery
+from risala.engine.features.code_figures.stored.sessions import CodeCounts
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    ArgumentKind,
+    MaybeMoment,
+    ModeWord,
+    Moment,
+    OfOrganization,
+    one_of,
+)
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.rules.days import day_of
+from risala.engine.rules.roles import READERS, VIEWERS
+
+_EPOCH: Final = date(1970, 1, 1)
+_DAY_MS: Final = 86_400_000
+
+
+class SumCodes(OfOrganization):
+    """What became of an organization's codes of some days of its own time zone."""
+
+    since: Moment
+    """The first day is the one in which this moment is."""
+    until: MaybeMoment = None
+    """The last day is the one in which the moment before this is; without it, the present day."""
+    by: Annotated[
+        str,
+        PlainValidator(one_of("invalid_by", (each.value for each in FiguresBy))),
+        ArgumentKind("word"),
+    ] = FiguresBy.DAY.value
+    """What the items are of."""
+    mode: ModeWord = "live"
+
+
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(FIGURES, roles=VIEWERS, operators=READERS, owner=owners.named)
+async def _figures(call: Call[SumCodes]) -> CodeFigures:
+    arguments = call.arguments
+    organization = call.services.accounts.organization(arguments.organization_id)
+    zone, by = organization.time_zone, FiguresBy(arguments.by)
+    first, last = _days(zone, arguments.since, arguments.until, call.now_ms)
+    sums = await call.stored(CodeCountRepository).sums(
+        CodeQuery(organization.id, arguments.mode, by, first, last),
+        call.services.part(CodeCounting).country_of,
+    )
+    whole = CodeCounts()
+    for each in sums.by.values():
+        whole.add(each)
+    items = [_figure(_named(value), each) for value, each in sums.by.items()]
+    if by is FiguresBy.DAY:
+        items.sort(key=lambda each: each.of or "")
+    else:
+        items.sort(key=lambda each: (-each.asked, each.of or ""))
+    return CodeFigures(
+        by, organization.currency, _figure(None, whole), tuple(items), sums.counted_until
+    )
+
+
+def _days(zone: str, since: int, until: int | None, now_ms: int) -> tuple[int, int]:
+    """The first and the last day: none before those that are kept, and none after tomorrow."""
+    since = min(max(since, now_ms - KEPT_DAYS * _DAY_MS), now_ms + _DAY_MS)
+    until = now_ms + 1 if until is None else min(until, now_ms + _DAY_MS)
+    first = day_of(zone, since)
+    return first, day_of(zone, until - 1) if until > since else first - 1
+
+
+def _named(value: str | int) -> str | None:
+    if isinstance(value, int):
+        return (_EPOCH + timedelta(days=value)).isoformat()
+    return value or None
+
+
+def _figure(of: str | None, counted: CodeCounts) -> CodeFigure:
+    return CodeFigure(
+        of=of,
+        asked=counted.asked,
+        sent=counted.sent,
+        delivered=counted.delivered,
+        entered=counted.entered,
+        within_minute=counted.in_minute,
+        median_seconds=time_within(counted.times, MEDIAN),
+        p90_seconds=time_within(counted.times, MOST),
+        cost=counted.cost,
+    )

@@ -1,0 +1,72 @@
+"""What became of codes, as figures, and the ask for them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from risala.dataclass import dataclass
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import Count, Moment, Money
+
+KEPT_DAYS: Final = 400
+"""Days that counts are kept, and the most that figures are of: a year, and the same month of the
+year before."""
+OTHER: Final = "*"
+"""Names what is counted together, once a day has too many different counts."""
+
+
+class FiguresBy(StrEnum):
+    """What figures are of."""
+
+    DAY = "day"
+    NETWORK = "network"
+    COUNTRY = "country"
+    CARRIER = "carrier"
+    CHANNEL = "channel"
+    KEY = "key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeFigure:
+    """What became of codes. Each is counted on the day on which it was asked for."""
+
+    of: str | None = None
+    """A day (`2026-11-28`), a network, a country's two letters, a carrier, a channel or a key's id.
+    Null: it is not known, as the carrier of a code that none has taken."""
+    asked: Count
+    """Codes that were accepted to be sent."""
+    sent: Count
+    """Those of them that a carrier took."""
+    delivered: Count
+    """Those whose receipt says that they arrived, and those that were entered."""
+    entered: Count
+    """Those that were entered rightly and in time."""
+    within_minute: Count
+    """Those that were entered within 60 seconds of being asked for."""
+    median_seconds: Count | None
+    """The time from asking to entering within which half of the entered codes were entered: exact
+    to half a second below a minute, 2.5 seconds below ten minutes, half a minute beyond."""
+    p90_seconds: Count | None
+    """The time within which nine of ten entered codes were entered."""
+    cost: Money
+    """What was charged for all of them, and not refunded."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFigures:
+    """What became of the codes of some days: together, and one item for each day, network, country,
+    carrier, channel or key."""
+
+    by: FiguresBy
+    currency: str
+    whole: CodeFigure
+    """All codes of these days together."""
+    items: tuple[CodeFigure, ...]
+    """Days in their order, all else by how many were asked for, most first."""
+    counted_until: Moment | None
+    """Codes asked for from here on are not in the figures yet, because there are too many of them
+    to read at once: ask again in some minutes. Null: all are."""
+
+
+FIGURES: Final = Ask("codes.figures", CodeFigures)
