@@ -14,6 +14,7 @@ from journey import Hand, words_of
 from looking import Watch, violations, wrong_on_any_screen
 from processes import Process
 from reading import WordCounter
+from risala.drivers.phone.page_words import WORDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -172,7 +173,8 @@ def test_a_newcomer_sends_by_a_phone_within_minutes(open_link, first_run, tmp_pa
                 page.fill(f"[name={name}]", answer)
         page.locator("button.main-act").click()
     url = page.locator("li", has_text="/mobile/v1").inner_text().split()[-1]
-    said = page.locator("li", has_text=hand.said("There, Private Token: {token}").partition("{")[0])
+    (step,) = (each for each in WORDS[language].steps if "{token}" in each)
+    said = page.locator("li", has_text=step.partition("{")[0])
     token = said.inner_text().split()[-1]
     command = [sys.executable, "-m", "risala", "simulate", "phone", url, "--token", token]
     phone = Process([*command, "--json"], tmp_path)

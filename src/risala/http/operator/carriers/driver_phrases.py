@@ -85,8 +85,6 @@ PHRASES: Final = (
     N_("restart of the modem (AT+CFUN=1,1)"),
     N_("reset of the USB device"),
     N_("reopening the port"),
-    N_("The phone"),
-    N_("without a name"),
     N_("not known yet"),
     N_("repeated in receipts"),
     N_("repeated in receipts, its low octet alone"),
