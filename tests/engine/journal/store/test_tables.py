@@ -110,6 +110,17 @@ def test_a_table_that_is_not_there_is_not_made(conn):
     assert "mta" not in Database(conn).table_names()
 
 
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_no_write_reads_the_whole_schema(conn, write):
+    statements: list[str] = []
+    conn.set_trace_callback(statements.append)
+
+    run_batch(conn, [write])
+
+    assert any("meta" in each for each in statements)
+    assert not [each for each in statements if "sqlite_schema" in each or "sqlite_master" in each]
+
+
 def test_reading_opens_no_transaction_and_changes_no_pragma(conn, path):
     reader = open_reader(path)
 
