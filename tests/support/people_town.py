@@ -140,8 +140,12 @@ OpenTown = Callable[..., AbstractAsyncContextManager[Town]]
 
 
 @pytest.fixture
-def open_town(tmp_path: Path) -> OpenTown:
-    """Opens (and opens again) the engine on one data directory."""
+def open_town(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenTown:
+    """Opens (and opens again) the engine on one data directory.
+
+    It looks for what to alert of once a day: hours of nothing but that pass in these tests.
+    """
+    monkeypatch.setattr("risala.engine.features.alerts.service.LOOK_S", 86_400.0)
     clock = MovedClock()
 
     @asynccontextmanager
