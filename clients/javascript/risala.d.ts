@@ -102,6 +102,8 @@ export interface Verification {
   expiresAt: string;
   createdAt: string;
   updatedAt: string;
+  /** Where it was given any. */
+  tags?: string[];
 }
 export interface Page<Item> {
   items: Item[];
@@ -122,12 +124,31 @@ export class Risala {
   toString(): string;
   sendVerification(
     to: string,
-    options?: Signalled & { locale?: "fr" | "ar" | "en"; appHash?: string; origin?: string },
+    options?: Signalled & {
+      locale?: "fr" | "ar" | "en";
+      appHash?: string;
+      origin?: string;
+      /** From here on with a secret key. */
+      clientIp?: string;
+      userAgent?: string;
+      tags?: string[];
+      code?: string;
+      amount?: string;
+      currency?: string;
+      payee?: string;
+    },
   ): Promise<{ verificationId: string }>;
   checkVerification(
     verificationId: string,
-    code: string,
-    options?: Signalled,
+    /** Undefined with `reported`. */
+    code: string | undefined,
+    options?: Signalled & {
+      amount?: string;
+      currency?: string;
+      payee?: string;
+      /** With a secret key, of a code of your own. */
+      reported?: "approved" | "failed";
+    },
   ): Promise<{ status: "approved" | "denied" }>;
   getVerification(verificationId: string, options?: Signalled): Promise<Verification>;
   sendMessage(

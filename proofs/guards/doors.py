@@ -146,7 +146,7 @@ GUARDS: Final = (
     Guard(
         "Codes are compared in a time that tells nothing.",
         "engine/rules/keyring.py",
-        'hmac.compare_digest(cleaned.encode("utf-8", "surrogatepass"), expected.encode())',
+        'hmac.compare_digest(cleaned.encode("utf-8", "surrogatepass"), code.encode())',
         "cleaned == expected",
         ("proofs/test_guards.py",),
     ),

@@ -88,7 +88,8 @@ class TestConfig:
         before = shown(run)
         after = shown(
             run, "Shop", "--length", "4", "--expiry-minutes", "2", "--attempts", "3",
-            "--per-phone", "2", "--per-org", "50", "--template", "Shop: {{code}}",
+            "--per-phone", "2", "--per-org", "50", "--per-client-ip", "3", "--own-codes",
+            "--template", "Shop: {{code}}",
             "--language", "fr",
             "--template-fr", "Boutique : {{code}}", "--app-hash", "FA+9qCX9VSu",
             "--app-hash", "AAAAAAAAAAA", "--origin", "shop.example",
@@ -105,6 +106,8 @@ class TestConfig:
             "sender": None,
             "app_hashes": ["FA+9qCX9VSu", "AAAAAAAAAAA"],
             "origins": ["shop.example"],
+            "client_ip_per_hour": 3,
+            "own_codes": True,
         }
         assert shown(run)["settings"] == after
         reset = shown(run, "--reset")

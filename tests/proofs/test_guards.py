@@ -15,7 +15,7 @@ from cases import sweep
 
 ROOT = Path(__file__).parents[2]
 SECRETS = {
-    "engine/rules/keyring.py": "matches",
+    "engine/rules/keyring.py": "is_code",
     "engine/people/tokens.py": "is_form_token",
     "engine/features/compat/credentials.py": "_is",
     "http/web/once.py": "find",

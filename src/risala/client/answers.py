@@ -109,6 +109,7 @@ class Verification:
     expires_at: datetime
     created_at: datetime
     updated_at: datetime
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,21 +167,41 @@ class Risala:
         locale: str | None = None,
         app_hash: str | None = None,
         origin: str | None = None,
+        client_ip: str | None = None,
+        user_agent: str | None = None,
+        tags: Iterable[str] | None = None,
+        code: str | None = None,
+        amount: str | None = None,
+        currency: str | None = None,
+        payee: str | None = None,
     ) -> answers.StartedVerification:
         """Send a code. It has no idempotency key: after `LostAnswerError` a code may be on its way,
-        and another call sends another code."""
+        and another call sends another code. What follows ``origin`` needs a secret key."""
         call = calls.do_once(
             "/api/verify/send", answers.StartedVerification,
             to=to, locale=locale, appHash=app_hash, origin=origin,
+            clientIp=client_ip, userAgent=user_agent, tags=None if tags is None else [*tags],
+            code=code, amount=amount, currency=currency, payee=payee,
         )  # fmt: skip
         return self._caller.ask(call)
 
-    def check_verification(self, verification_id: str, code: str) -> answers.CheckedCode:
-        """Judge a code that somebody typed. After `LostAnswerError` it may have been judged: a code
-        is approved once, so ask `get_verification` then."""
+    def check_verification(
+        self,
+        verification_id: str,
+        code: str | None = None,
+        *,
+        amount: str | None = None,
+        currency: str | None = None,
+        payee: str | None = None,
+        reported: str | None = None,
+    ) -> answers.CheckedCode:
+        """Judge a code that somebody typed, or report (``reported``) what became of a code of your
+        own. After `LostAnswerError` it may have been judged: a code is approved once, so ask
+        `get_verification` then."""
         call = calls.do_once(
-            "/api/verify/check", answers.CheckedCode, verificationId=verification_id, code=code
-        )
+            "/api/verify/check", answers.CheckedCode, verificationId=verification_id, code=code,
+            amount=amount, currency=currency, payee=payee, reported=reported,
+        )  # fmt: skip
         return self._caller.ask(call)
 
     def get_verification(self, verification_id: str) -> answers.Verification:

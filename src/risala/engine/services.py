@@ -46,6 +46,7 @@ from risala.engine.rules.router import Router
 from risala.engine.rules.sealing import Seal
 from risala.engine.rules.trail.heads import TrailState
 from risala.engine.rules.webhooks.types import Fetches, Outbound
+from risala.engine.verify.session_features import SessionFeatures
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 from risala.plugins.manager import PluginFault, PluginInfo
@@ -246,6 +247,7 @@ class Services:
     billing: Ref[BillingMessage]
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
+    session_features: SessionFeatures
     people: People
     requests: RequestLog
     delivery: Delivery

@@ -111,6 +111,10 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
 ALONE = {
     ("SendBody", "metadata"): "programs alone give it",
     ("BatchBody", "messages"): "programs alone send batches",
+    ("SendCodeBody", "userAgent"): "programs alone give it",
+    ("SendCodeBody", "tags"): "programs alone give them",
+    ("SendCodeBody", "payee"): "programs alone give it",
+    ("CheckCodeBody", "payee"): "programs alone give it",
     ("CheckCodeBody", "code"): "the command reads any text",
     ("ListMessagesBody", "from"): "a filter: a longer one finds nothing",
     ("ListInboundBody", "from"): "a filter",
@@ -169,6 +173,14 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
 BY_API = {
     ("SendBody", "metadata"): "programs alone give it",
     ("SendBody", "validitySeconds"): "`validity_s` of the operation",
+    **{
+        ("SendCodeBody", name): "programs alone give it"
+        for name in ("clientIp", "userAgent", "tags", "code", "amount", "currency", "payee")
+    },
+    **{
+        ("CheckCodeBody", name): "programs alone give it"
+        for name in ("amount", "currency", "payee", "reported")
+    },
     ("ListInboundBody", "status"): "all have the same",
     ("ListEntriesBody", "kind"): "one of `kinds` of the operation",
     ("UpdateEndpointBody", "enabled"): "operations of their own",

@@ -11,6 +11,7 @@ from risala.engine.model.errors import FieldFault
 from risala.http.api import bodies, verify_bodies
 from risala.http.api.fields import BodyContext
 from risala.http.api.quick import quick_check, quick_get, quick_send, quick_send_code
+from risala.http.api.verify_beside import CheckCodeBody, SendCodeBody
 from risala.http.common.parse import quick_object
 from risala.http.common.problems import Problem
 from risala.http.common.validation import parse_body, validate
@@ -24,6 +25,14 @@ def faults_of(app_hash, origin):
     return [] if origin is None else [FieldFault("origin", "not_registered", "No such one.")]
 
 
+def model():
+    return SendCodeBody
+
+
+def check_model():
+    return CheckCodeBody
+
+
 def explained_item(members):
     return validate(bodies.SendBody, members, escapes=True, context=CONTEXT).command()
 
@@ -35,10 +44,15 @@ PARSERS = {
     ),
     "get": (bodies.parse_get, lambda raw: parse_body(bodies.GetBody, raw).message_id),
     "send code": (
-        partial(verify_bodies.parse_send_code, context=CONTEXT, faults_of=faults_of),
-        partial(verify_bodies.explained_send_code, context=CONTEXT, faults_of=faults_of),
+        partial(verify_bodies.parse_send_code, context=CONTEXT, faults_of=faults_of, model=model),
+        partial(
+            verify_bodies.explained_send_code, context=CONTEXT, faults_of=faults_of, model=model
+        ),
     ),
-    "check": (verify_bodies.parse_check, verify_bodies.explained_check),
+    "check": (
+        partial(verify_bodies.parse_check, model=check_model),
+        partial(verify_bodies.explained_check, model=check_model),
+    ),
     "get verification": (
         verify_bodies.parse_get,
         lambda raw: parse_body(verify_bodies.GetVerificationBody, raw).verification_id,
@@ -53,6 +67,7 @@ names = st.sampled_from(
     [
         *("to", "from", "body", "idempotencyKey", "metadata", "messageId", "sendAt", "locale"),
         *("validitySeconds", "verificationId", "code", "appHash", "origin"),
+        *("clientIp", "userAgent", "tags", "amount", "currency", "payee", "reported"),
     ]
 )
 numbers = st.integers() | st.floats() | st.sampled_from([60, 59, 259_200, 259_201, 3600.0, 1e999])
@@ -165,4 +180,4 @@ def test_a_code_to_send_too():
     raw = b'{"to":"+22236123456","locale":"fr","appHash":"FA+9qCX9VSu"}'
     seen = quick_send_code(quick_object(raw), DEFAULT)
     assert seen is not None
-    assert seen == verify_bodies.explained_send_code(raw, CONTEXT, faults_of)
+    assert seen == verify_bodies.explained_send_code(raw, CONTEXT, faults_of, model)

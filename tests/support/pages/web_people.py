@@ -542,6 +542,8 @@ def verify_configuration() -> dict[str, Any]:
             "attempts_max": 5,
             "per_phone_per_hour": 5,
             "per_organization_per_hour": 100,
+            "client_ip_per_hour": 0,
+            "own_codes": False,
             "language": None,
             "template": None,
             "templates": {},

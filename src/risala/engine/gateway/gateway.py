@@ -21,7 +21,9 @@ from risala.engine.follow.live import Follower
 from risala.engine.limits.claims import TakeAddress
 from risala.engine.model.callers import PROCESS, Caller, OperatorRole, Role
 from risala.engine.model.commands import (
+    NOTHING_BESIDE,
     AddressUse,
+    Beside,
     LifeEvent,
     Principal,
     Readiness,
@@ -214,7 +216,8 @@ class Gateway:
         """Send a one-time code and open its session; the session's id.
 
         Raises:
-            Invalid: an ``appHash``, ``origin`` or ``locale`` that is not registered or known.
+            Invalid: an ``appHash``, ``origin`` or ``locale`` that is not registered or known; or
+                what features read.
             RateLimited, InsufficientBalance, Forbidden, PolicyRefused: refused; nothing was stored.
             Overloaded, Draining, PolicyFailed, StorageFailed: not now; nothing was stored.
         """
@@ -232,15 +235,26 @@ class Gateway:
         settings = self.services.repositories.verifications.settings(principal.organization_id)
         return settings.faults_of(None, app_hash, origin)
 
-    async def check_code(self, principal: Principal, verification_id: str, code: str) -> bool:
+    async def check_code(
+        self,
+        principal: Principal,
+        verification_id: str,
+        code: str | None,
+        beside: Beside = NOTHING_BESIDE,
+    ) -> bool:
         """Check a code; True: approved. The check is counted on disk before this returns.
 
+        Args:
+            code: None: ``beside`` says something else.
+
         Raises:
+            Invalid: something is missing that the session wants; nothing was counted.
             NotFound: unknown, or not the caller's: the same words for both.
             Draining, StorageFailed: not now; nothing was counted.
             OutcomeUnknown: it may be counted; the session shows it.
         """
-        work = partial(self.services.sessions.ask, Judge(principal, verification_id, code))
+        judged = Judge(principal, verification_id, code, beside=beside)
+        work = partial(self.services.sessions.ask, judged)
         answers = self.services.recorder.answers
         approved: bool = await answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))
         return approved
@@ -284,7 +298,8 @@ class Gateway:
         row = self.services.repositories.verifications.owned(
             principal.organization_id, principal.mode, verification_id
         )
-        return view_of(row, self.services.recorder.clock.now_ms())
+        now_ms = self.services.recorder.clock.now_ms()
+        return view_of(row, now_ms, self.services.session_features)
 
     def endpoint_faults(self, members: Mapping[str, object]) -> Sequence[FieldFault]:
         """The faults for which operations on webhook endpoints would refuse these fields, as far as

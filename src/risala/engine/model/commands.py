@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from risala.dataclass import dataclass
 from risala.engine.model.lines import Line
@@ -125,6 +126,12 @@ class SendMessage(NamedTuple):
         return "<SendMessage>"  # its text must not be logged
 
 
+Beside = Mapping[str, Any]
+"""Members of a request about a code that features read, by their names in the API, checked and not
+null."""
+NOTHING_BESIDE: Final[Beside] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class SendCode:
     """A validated body of ``POST /api/verify/send``."""
@@ -134,6 +141,7 @@ class SendCode:
     """``fr``, ``ar`` or ``en``; None: the organization's own template."""
     app_hash: str | None = None
     origin: str | None = None
+    beside: Beside = field(default_factory=dict, repr=False)
 
 
 class TimelineEntry(NamedTuple):

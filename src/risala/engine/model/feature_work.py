@@ -65,6 +65,8 @@ class WalkKind(StrEnum):
     MAILINGS = "mailings"
     HOPS = "hops"
     """The services that messages came through, once the messages are over."""
+    SESSION_DETAILS = "session_details"
+    """What callers said of codes."""
     CLEARED = "cleared"
     """Rows of mailings that are old, and of mailings and lists that were deleted."""
 

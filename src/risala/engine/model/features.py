@@ -27,6 +27,7 @@ NAMES: Final[tuple[str, ...]] = (
     *("compat", "hooks", "tables", "lists", "mailings", "payments", "providers", "factors"),
     *("approvals", "backup", "alerts", "own_data", "standby", "answering", "own_texts", "hops"),
     "code_figures",
+    "session_details",
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
 
@@ -107,6 +108,13 @@ class Feature:
     """The names of uploads that it may read again: a function of a connection."""
     duties: Mapping[Duty, Declared] = field(default_factory=dict)
     """What it alone does for the core."""
+    in_sessions: Declared | None = None
+    """Its part in verification sessions: a class as ``SessionFeature`` describes."""
+    session_members: frozenset[str] = frozenset()
+    """Members of requests about codes that make it take part."""
+    session_ended: Declared | None = None
+    """In the transaction that ends a session which names it: a function of a connection and the
+    session's id."""
     access: Declared | None = None
     """What others do with it that is no operation, such as programs without an account, or who
     signs in: the part of the services that its ``FeatureAccess`` describes."""

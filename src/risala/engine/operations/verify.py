@@ -245,7 +245,7 @@ async def _get(call: Call[OfVerification]) -> VerificationView:
     row = services.repositories.verifications.session(verification_id)
     if await settle_seen(services.sessions, services.recorder.clock, (row,)):
         row = services.repositories.verifications.session(verification_id)
-    return view_of(row, call.now_ms)
+    return view_of(row, call.now_ms, services.session_features)
 
 
 @OPERATIONS(CANCEL, operators=SUPPORT, owner=owners.of_verification, **_CHANGE)
@@ -310,7 +310,7 @@ async def _list_sessions(call: Call[ListSessions]) -> SessionPage:
     if await settle_seen(call.services.sessions, call.services.recorder.clock, page.items):
         page = await _session_page(call, session_filter, steps)
     return SessionPage(
-        tuple(view_of(row, now_ms) for row in page.items),
+        tuple(view_of(row, now_ms, call.services.session_features) for row in page.items),
         written(page.newer),
         written(page.older),
         None if page.looked_to is None else page.looked_to.created_at,

@@ -84,6 +84,12 @@ class VerificationRow:
     expires_at: int
     created_at: int
     updated_at: int
+    features: str | None = None
+    """Those that have a part in it, with spaces between; None: none has."""
+
+    @property
+    def feature_names(self) -> list[str]:
+        return self.features.split() if self.features else []
 
     @property
     def session(self) -> VerificationSession:

@@ -29,6 +29,7 @@ BOUNDS: Final[Mapping[str, Bounds]] = {
     "attempts_max": Bounds(1, 100),
     "per_phone_per_hour": Bounds(1, 10_000),
     "per_organization_per_hour": Bounds(1, 1_000_000),
+    "client_ip_per_hour": Bounds(0, 10_000),
 }
 """The least and the most of the numeric settings; pages show them too."""
 ENTRIES_MAX: Final = 20
@@ -63,6 +64,10 @@ class VerifySettings(BaseModel):
     """Failed checks that end the session."""
     per_phone_per_hour: Annotated[int, _within("per_phone_per_hour")] = 5
     per_organization_per_hour: Annotated[int, _within("per_organization_per_hour")] = 100
+    client_ip_per_hour: Annotated[int, _within("client_ip_per_hour")] = 0
+    """Codes for users of one address, as callers with a secret key name it; 0: any number."""
+    own_codes: bool = False
+    """Whether callers with a secret key may send codes of their own."""
     language: str | None = None
     """The language of sends without a ``locale``; None: they use ``template``."""
     template: _Template | None = None
@@ -109,14 +114,20 @@ class VerifySettings(BaseModel):
             raise ValueError("An origin is a host name in lower case, like example.com.")
         return origins
 
-    def text(self, locale: str | None, app_hash: str | None, origin: str | None) -> str:
-        """The frozen text of a code SMS: complete except for the code."""
+    def text(
+        self, locale: str | None, app_hash: str | None, origin: str | None, more: str = ""
+    ) -> str:
+        """The frozen text of a code SMS: complete except for the code.
+
+        Args:
+            more: what follows the template.
+        """
         locale = locale or self.language
         if locale is None:
             template = self.template or BUILT_IN[DEFAULT_LOCALE]
         else:
             template = self.templates.get(locale) or BUILT_IN[locale]
-        return freeze(template, self.expiry_minutes, app_hash, origin)
+        return freeze(template + more, self.expiry_minutes, app_hash, origin)
 
     def faults_of(
         self, locale: str | None, app_hash: str | None, origin: str | None
@@ -147,11 +158,21 @@ class VerifySettings(BaseModel):
 
     def size(self, frozen: str) -> SegmentCount:
         """Alphabet, segments and length of a frozen text with its code in it."""
-        return count(self.filled(frozen))
+        return size_of(frozen, self.code_length)
 
     def filled(self, frozen: str) -> str:
         """A frozen text with a code in it that is none: zeros, as many as a code has digits."""
-        return render(frozen, "0" * self.code_length)
+        return filled(frozen, self.code_length)
+
+
+def filled(frozen: str, code_length: int) -> str:
+    """A frozen text with a code in it that is none: zeros."""
+    return render(frozen, "0" * code_length)
+
+
+def size_of(frozen: str, code_length: int) -> SegmentCount:
+    """Alphabet, segments and length of a frozen text with a code of so many digits in it."""
+    return count(filled(frozen, code_length))
 
 
 def parse_verify_settings(values: dict[str, Any]) -> VerifySettings:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import field
 from functools import partial
 from typing import Final
 
@@ -29,18 +30,25 @@ from risala.engine.journal.messages.verifications import VerificationRepository
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Principal, SendCode
+from risala.engine.model.commands import NOTHING_BESIDE, Beside, Principal, SendCode
 from risala.engine.model.errors import Invalid, OutcomeUnknown, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.messages import DueRow, NewVerification, Stamp
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
-from risala.engine.rules.keyring import Codes
+from risala.engine.rules.keyring import Codes, is_code
 from risala.engine.rules.sealing import Seal
-from risala.engine.rules.template import render
 from risala.engine.rules.verification import Trigger, VerificationRow, judge
+from risala.engine.rules.verify_settings import size_of
 from risala.engine.verify.deadlines import Deadline, Deadlines
+from risala.engine.verify.session_features import (
+    CodeCheck,
+    Opening,
+    SessionFeatures,
+    derived_code,
+    written,
+)
 from risala.engine.verify.turns import Turn, Turns
 
 DEADLINES_MAX: Final = 2000
@@ -73,8 +81,10 @@ class Judge:
 
     principal: Principal
     verification_id: str
-    code: str
+    code: str | None
+    """None: ``beside`` says something else."""
     by: AuditEntry | None = None
+    beside: Beside = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Judge({self.verification_id})"
@@ -115,6 +125,7 @@ class Sources:
     accounts: Accounts
     intake: Intake
     codes: Codes
+    features: SessionFeatures
     alarm: Alarm
     """Wakes :func:`keep_settling`; called for each new deadline."""
     items: ItemLoop
@@ -154,7 +165,7 @@ class VerificationSessions(Decider[SessionsMessage]):
 
     async def _open(self, principal: Principal, command: SendCode, by: AuditEntry | None) -> str:
         organization = self._sources.accounts.organization(principal.organization_id)
-        new = self._new(organization, principal, command)
+        new = await self._new(organization, principal, command)
         try:
             await self._sources.intake.send_code(organization, principal.mode, new, by=by)
         except OutcomeUnknown:
@@ -167,7 +178,7 @@ class VerificationSessions(Decider[SessionsMessage]):
         self._deadlines.add((new.expires_at, new.id))
         self._sources.alarm.expect(new.expires_at)
 
-    def _new(
+    async def _new(
         self, organization: Organization, principal: Principal, command: SendCode
     ) -> NewVerification:
         settings = self._sources.stored.settings(organization.id)
@@ -176,12 +187,26 @@ class VerificationSessions(Decider[SessionsMessage]):
         frozen = settings.text(command.locale, command.app_hash, command.origin)
         now_ms = self._sources.recorder.clock.now_ms()
         expires_at = now_ms + settings.expiry_minutes * 60_000
-        verification_id = self._sources.ids.new("ver")
+        opening = Opening(
+            self._sources.ids.new("ver"),
+            organization.id,
+            principal.mode,
+            principal.type,
+            command,
+            settings,
+            now_ms,
+            frozen,
+            settings.code_length,
+        )
+        if command.beside:
+            opening = await self._sources.features.open(opening)
         return NewVerification(
-            id=verification_id,
+            id=opening.id,
             attempts_max=settings.attempts_max,
-            code_length=settings.code_length,
+            code_length=opening.code_length,
             expires_at=expires_at,
+            features=" ".join(opening.features) or None,
+            stores=opening.stores,
             per_phone_per_hour=settings.per_phone_per_hour,
             per_organization_per_hour=settings.per_organization_per_hour,
             message=self._sources.intake.drafts.of_code(
@@ -189,9 +214,9 @@ class VerificationSessions(Decider[SessionsMessage]):
                 principal,
                 recipient=command.to,
                 sender=settings.sender,
-                template=frozen,
-                size=settings.size(frozen),
-                verification_id=verification_id,
+                template=opening.text,
+                size=size_of(written(opening.text, opening.words), opening.code_length),
+                verification_id=opening.id,
                 now_ms=now_ms,
                 expires_at=expires_at,
             ),
@@ -210,10 +235,8 @@ class VerificationSessions(Decider[SessionsMessage]):
         )
 
     async def _check(self, message: Judge, row: VerificationRow, turn: Turn) -> bool:
-        codes = self._sources.codes
-        test = row.mode == "test"
-        matches = codes.matches(message.code, row.id, row.code_length, test=test)
         try:
+            matches = self._matches(message, row)
             if not turn.has_come:
                 await turn.wait()
                 row = self._owned_row(message)
@@ -225,6 +248,14 @@ class VerificationSessions(Decider[SessionsMessage]):
                 row = self._owned_row(message)
         finally:
             self._turns.leave(turn)
+
+    def _matches(self, message: Judge, row: VerificationRow) -> bool:
+        sources, guess = self._sources, message.code
+        if row.features is None and guess is not None and not message.beside:
+            return is_code(guess, derived_code(row, sources.codes))
+        asker = message.principal
+        check = CodeCheck(asker.organization_id, asker.type, message.beside)
+        return sources.features.matches(row, guess, check, sources.codes)
 
     async def _withdraw(self, message: Withdraw) -> None:
         sources = self._sources
@@ -311,10 +342,16 @@ async def keep_settling(sessions: Ref[SessionsMessage], alarm: Alarm, clock: Clo
         await alarm.wait(next_ms)
 
 
-def text_of(row: DueRow, stored: VerificationRepository, codes: Codes, seal: Seal) -> str | None:
+def text_of(
+    row: DueRow,
+    stored: VerificationRepository,
+    codes: Codes,
+    seal: Seal,
+    features: SessionFeatures,
+) -> str | None:
     """The text to send for a queued row; for a code, its template with the code in it.
 
-    None: it was sealed by a server key that is gone.
+    None: it was sealed by a server key that is gone, or is not needed any more.
     """
     if row.verification_id is None:
         if row.kind != "code":
@@ -323,12 +360,17 @@ def text_of(row: DueRow, stored: VerificationRepository, codes: Codes, seal: Sea
         return None if sealed is None else seal.open(sealed, row.id)
     session = stored.find(row.verification_id)
     assert session is not None
-    code = codes.code(session.id, session.code_length, test=session.mode == "test")
-    return render(row.body, code)
+    return features.text(session, row.body, codes)
 
 
-def view_of(row: VerificationRow, now_ms: int) -> VerificationView:
-    """A session as it is shown: after its time it is never shown as pending."""
+def view_of(
+    row: VerificationRow, now_ms: int, features: SessionFeatures | None = None
+) -> VerificationView:
+    """A session as it is shown: after its time it is never shown as pending.
+
+    Args:
+        features: None: what they tell of it is left out.
+    """
     status = row.status_at(now_ms)
     over = status is not row.status
     return VerificationView(
@@ -344,4 +386,5 @@ def view_of(row: VerificationRow, now_ms: int) -> VerificationView:
         created_at=row.created_at,
         updated_at=row.expires_at if over else row.updated_at,
         message_id=row.message_id,
+        details=NOTHING_BESIDE if features is None else features.details(row),
     )

@@ -116,7 +116,11 @@ def build_sending(
             in_force = overridden(each, over.get(each.name))
             fleet.lanes[each.name] = fleet.build(in_force, drivers[each.name])
     text = partial(
-        text_of, stored=core.repositories.verifications, codes=core.codes, seal=core.seal
+        text_of,
+        stored=core.repositories.verifications,
+        codes=core.codes,
+        seal=core.seal,
+        features=core.session_features,
     )
     board = Board(notes, fleet.lanes, rows, text, items)
     sorter = Sorter(rows, clock, router, notes, core.set_aside.loop("queues"))

@@ -40,6 +40,7 @@ from risala.engine.rules.keyring import Codes
 from risala.engine.rules.sealing import Seal
 from risala.engine.services import EngineStart, Parts, Waiting
 from risala.engine.upkeep.upgrade import bring_over
+from risala.engine.verify.session_features import SessionFeatures, SessionSources
 from risala.sms.currencies import count_in
 
 DATABASE: Final = "risala.db"
@@ -122,6 +123,7 @@ class Foundation:
     supervisor: Supervisor
     answers: AnswerWindow
     set_aside: SetAsideItems
+    session_features: SessionFeatures
     parts: Parts
     """What features made before there are services."""
 
@@ -213,6 +215,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         supervisor,
                         AnswerWindow(),
                         set_aside,
+                        SessionFeatures(SessionSources(settings, stored, server_keys.ring)),
                         {**seams.parts},
                     )
                 finally:

@@ -83,6 +83,7 @@ async def open_intake(
         core.accounts,
         intake,
         core.codes,
+        core.session_features,
         ends,
         core.set_aside.loop("sessions"),
     )
@@ -105,6 +106,7 @@ async def open_intake(
             billing=owners.billing,
             limits=owners.limits,
             sessions=sessions,
+            session_features=core.session_features,
             people=people,
             requests=core.requests,
             delivery=there,

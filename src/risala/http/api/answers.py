@@ -140,8 +140,27 @@ VERIFICATION: Final = ApiAnswer(
     "VerificationAnswer",
     record=VerificationView,
     members="id to status attempts expiresAt createdAt updatedAt",
+    sometimes={
+        "tags": {
+            "type": "array",
+            "items": _TEXT,
+            "description": "The tags that `POST /api/verify/send` gave it, if any; for 30 days.",
+        }
+    },
 )
 CODE_FIGURES: Final = ApiAnswer("CodeFiguresAnswer", record=CodeFigures)
+
+
+def verification_answer(view: VerificationView, *, lean: bool) -> Json:
+    """The response of ``POST /api/verify/get`` (contract §4, §14).
+
+    Args:
+        lean: only the fields of the specification.
+    """
+    wire = VERIFICATION.wire(view)
+    return wire if lean else {**wire, **view.details}
+
+
 INBOUND: Final = ApiAnswer(
     "InboundAnswer",
     record=Received,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from risala.engine.model.commands import SendCode
+from risala.engine.model.commands import NOTHING_BESIDE, Beside, SendCode
 from risala.engine.model.errors import FieldFault
 from risala.engine.rules.template import BUILT_IN
 from risala.http.api import fields
-from risala.http.api.quick import CODE_CHARACTERS, quick_check, quick_get, quick_send_code
+from risala.http.api.quick import quick_check, quick_get, quick_send_code
 from risala.http.common.parse import has_escapes, quick_object, read_object
 from risala.http.common.problems import Problem, with_faults
 from risala.http.common.validation import RequestBody, parse_body, validate
@@ -42,7 +42,7 @@ VerificationId = Annotated[
 ]
 
 
-class SendCodeBody(RequestBody):
+class PublishableSendBody(RequestBody):
     """A code to send."""
 
     to: fields.Number
@@ -78,7 +78,13 @@ class SendCodeBody(RequestBody):
         return SendCode(self.to, self.locale, self.app_hash, self.origin)
 
 
-def parse_send_code(raw: bytes, context: fields.BodyContext, faults_of: FaultsOf) -> SendCode:
+SendModel = Callable[[], type[PublishableSendBody]]
+"""Returns the body that the caller's kind of key may send."""
+
+
+def parse_send_code(
+    raw: bytes, context: fields.BodyContext, faults_of: FaultsOf, model: SendModel
+) -> SendCode:
     """The command that a body asks for. The engine judges a valid body's hash and origin; those
     of a bad one are judged here by ``faults_of``, so that one answer names every fault.
 
@@ -87,14 +93,16 @@ def parse_send_code(raw: bytes, context: fields.BodyContext, faults_of: FaultsOf
     """
     quick = quick_object(raw)
     command = None if quick is None else quick_send_code(quick, context.plan)
-    return command or explained_send_code(raw, context, faults_of)
+    return command or explained_send_code(raw, context, faults_of, model)
 
 
-def explained_send_code(raw: bytes, context: fields.BodyContext, faults_of: FaultsOf) -> SendCode:
+def explained_send_code(
+    raw: bytes, context: fields.BodyContext, faults_of: FaultsOf, model: SendModel
+) -> SendCode:
     """As :func:`parse_send_code`, by the model alone, which names every fault."""
     members = read_object(raw)
     try:
-        return validate(SendCodeBody, members, escapes=has_escapes(raw), context=context).command()
+        return validate(model(), members, escapes=has_escapes(raw), context=context).command()
     except Problem as problem:
         app_hash, origin = members.get("appHash"), members.get("origin")
         raise with_faults(problem, faults_of(_text(app_hash), _text(origin))) from None
@@ -104,44 +112,48 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-class CheckCodeBody(RequestBody):
-    """What the user typed."""
-
-    verification_id: VerificationId
-    code: Annotated[
-        str,
-        Field(
-            min_length=CODE_CHARACTERS[0],
-            max_length=CODE_CHARACTERS[1],
-            repr=False,
-            description="Spaces, dashes and invisible marks between its digits, and signs around"
-            " it, are ignored. Digits of every script are accepted.",
-            examples=["042137"],
-            json_schema_extra=_FIT,
-        ),
-    ]
-
-
 class GetVerificationBody(RequestBody):
     """Which verification."""
 
     verification_id: VerificationId
 
 
-def parse_check(raw: bytes) -> tuple[str, str]:
+class CodeGuess(NamedTuple):
+    """A check of a code."""
+
+    verification_id: str
+    code: str | None
+    """None: ``beside`` says something else."""
+    beside: Beside = NOTHING_BESIDE
+
+
+class CheckBody(RequestBody):
+    """What the bodies of checks have in common."""
+
+    verification_id: VerificationId
+
+    def guess(self) -> CodeGuess:
+        raise NotImplementedError
+
+
+CheckModel = Callable[[], type[CheckBody]]
+"""Returns the body that the caller's kind of key may send."""
+
+
+def parse_check(raw: bytes, model: CheckModel) -> CodeGuess:
     """The verification that a body names, and the code that it guesses.
 
     Raises:
         Problem: 400.
     """
     members = quick_object(raw)
-    return (None if members is None else quick_check(members)) or explained_check(raw)
+    quick = None if members is None else quick_check(members)
+    return explained_check(raw, model) if quick is None else CodeGuess(*quick)
 
 
-def explained_check(raw: bytes) -> tuple[str, str]:
+def explained_check(raw: bytes, model: CheckModel) -> CodeGuess:
     """As :func:`parse_check`, by the model alone, which names every fault."""
-    body = parse_body(CheckCodeBody, raw)
-    return body.verification_id, body.code
+    return parse_body(model(), raw).guess()
 
 
 def parse_get(raw: bytes) -> str:

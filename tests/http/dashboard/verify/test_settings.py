@@ -15,6 +15,8 @@ FIELDS = {
     "attempts_max": "5",
     "per_phone_per_hour": "5",
     "per_organization_per_hour": "100",
+    "client_ip_per_hour": "0",
+    "own_codes": "yes",
     "template": TEXT,
     "template_en": "",
     "template_fr": "Votre code : {{code}}",

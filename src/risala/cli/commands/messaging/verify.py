@@ -198,6 +198,17 @@ says(
     type=int,
     help="The most codes per hour to all numbers.",
 )
+@click.option(
+    "--per-client-ip",
+    "client_ip_per_hour",
+    type=int,
+    help="The most codes per hour for one address that requests give as clientIp; 0: any number.",
+)
+@click.option(
+    "--own-codes/--no-own-codes",
+    default=None,
+    help="Whether programs with a secret key may send codes of their own.",
+)
 @click.option("--language", metavar="fr|ar|en", help="The language of codes that request none.")
 @click.option("--template", metavar="TEXT", help="The SMS; {{code}} must be in it.")
 @click.option("--template-fr", metavar="TEXT", help="The SMS in French.")
@@ -281,6 +292,8 @@ def _show_config(shown: CodeConfiguration, currency: str) -> None:
             "wrong codes allowed": settings.attempts_max,
             "codes an hour to a number": settings.per_phone_per_hour,
             "codes an hour to all": settings.per_organization_per_hour,
+            "codes an hour for an address": settings.client_ip_per_hour or "any number",
+            "own codes": settings.own_codes,
             "language": settings.language or "as the default text",
             "sender": settings.sender or "the default sender",
             "app hashes": ", ".join(settings.app_hashes) or None,

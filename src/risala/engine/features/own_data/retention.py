@@ -41,7 +41,9 @@ EVERY_S: Final = 3600.0
 STORAGE_RETRY_S: Final = 60.0
 """Seconds before the next try after the disk refused: deleting is not urgent."""
 DAY_MS: Final = 86_400_000
-_WITHOUT_DAYS: Final = (WalkKind.CLEARED, WalkKind.HOPS)
+DETAILS_MS: Final = 30 * DAY_MS
+"""For how long there is what callers said of codes."""
+_WITHOUT_DAYS: Final = (WalkKind.CLEARED, WalkKind.HOPS, WalkKind.SESSION_DETAILS)
 """Walks that go on where the operator keeps all else for ever."""
 BEHIND_MS: Final = 2 * DAY_MS
 """Rows that should have been deleted this long ago are reported as overdue."""
@@ -73,7 +75,8 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
         Rule("inbound", section.inbound_days, _walked(inbound, bank_texts)),
     ]
     if walks := _walked(mailings):
-        walks += (RetentionWalk(WalkKind.CLEARED, 0),)
+        details = RetentionWalk(WalkKind.SESSION_DETAILS, DETAILS_MS)
+        walks += (RetentionWalk(WalkKind.CLEARED, 0), *_walked(details))
         every_rule.append(Rule("mailings", section.mailings_days, walks))
     return tuple(every_rule)
 

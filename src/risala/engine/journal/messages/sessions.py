@@ -12,6 +12,7 @@ from risala.engine.journal.store.pages import Walk, page_by_time, page_of_walks
 from risala.engine.journal.store.searching import NumberIndex, numbers_with
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import outbox
+from risala.engine.model.features import features
 from risala.engine.model.records.asks import TIME_END, CursorPage, Place, Steps
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.messages import Stamp
@@ -49,6 +50,10 @@ def shift(
         return None
     if step.event is not None:
         outbox.verification_event(conn, row.id, step.event, stamp)
+    if row.features is not None and step.to is not SessionState.PENDING:
+        for feature in features():
+            if feature.name in row.feature_names and feature.session_ended is not None:
+                feature.session_ended()(conn, row.id)
     return step.to
 
 

@@ -192,14 +192,16 @@ def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = 
     message = new.message
     conn.execute(
         "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts_max,"
-        " code_length, message_id, expires_at, created_at, updated_at)"
-        " VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)",
+        " code_length, message_id, expires_at, created_at, updated_at, features)"
+        " VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
         (
             *(new.id, message.organization_id, message.mode, message.recipient),
             *(new.attempts_max, new.code_length, message.id, new.expires_at),
-            *(message.created_at, message.created_at),
+            *(message.created_at, message.created_at, new.features),
         ),
     )
+    for store in new.stores:
+        store(conn)
     return Begun(new.id, accepted)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -105,6 +105,11 @@ class NewCode:
     per_organization_per_hour: int
 
 
+StoreBeside = Callable[[Any], object]
+"""Stores what a feature has of a new session, in its transaction: a function of the connection. It
+may run twice, and may raise a refusal."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVerification(NewCode):
     """A new session, with the SMS that carries its code."""
@@ -113,6 +118,9 @@ class NewVerification(NewCode):
     attempts_max: int
     code_length: int
     expires_at: int
+    features: str | None = None
+    """Those that have a part in it, with spaces between."""
+    stores: tuple[StoreBeside, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

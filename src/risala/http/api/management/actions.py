@@ -14,7 +14,7 @@ from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api import fields
-from risala.http.api.answers import ESTIMATE, VERIFICATION
+from risala.http.api.answers import ESTIMATE, verification_answer
 from risala.http.api.bodies import parse_get
 from risala.http.api.fields import Compared
 from risala.http.api.management.performer import KeyPerformer
@@ -88,7 +88,8 @@ class _Actions:
         verification_id = parse_get_verification(await read_body(request))
         self.gateway.get_verification(principal, verification_id)
         view = await self.performer.ask(principal, sessions.CANCEL, verification_id=verification_id)
-        return PlainAnswer(json_bytes(VERIFICATION.wire(view)))
+        lean = self.gateway.is_lean(principal)
+        return PlainAnswer(json_bytes(verification_answer(view, lean=lean)))
 
     async def estimate(self, request: PlainRequest) -> PlainAnswer:
         principal = self.auth.secret(request)

@@ -4,6 +4,7 @@ money, senders (contract §8)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from risala.engine.features.code_figures.records import FIGURES
@@ -86,7 +87,8 @@ class _Lists:
         principal, arguments = await self._read(request, ListVerificationsBody)
         listed = await self._ask(principal, sessions.LIST, **arguments, mode=principal.mode.value)
         places = listed.older, listed.newer
-        return page(ListName.VERIFICATIONS, listed.sessions, answers.VERIFICATION.wire, places)
+        shape = partial(answers.verification_answer, lean=self._is_lean(principal))
+        return page(ListName.VERIFICATIONS, listed.sessions, shape, places)
 
     async def code_figures(self, request: PlainRequest) -> PlainAnswer:
         principal = self._auth.secret(request)

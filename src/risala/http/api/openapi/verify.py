@@ -6,7 +6,8 @@ from typing import Final
 
 from risala.http.api import answers
 from risala.http.api.openapi.sms import WITH_BODY, ApiOperation
-from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
+from risala.http.api.verify_beside import CheckCodeBody, SendCodeBody
+from risala.http.api.verify_bodies import GetVerificationBody
 from risala.sms.numbering.plan import EXAMPLE
 
 _ID: Final = "ver_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
@@ -50,7 +51,15 @@ SEND: Final = ApiOperation(
             "summary": "With the organization's own template",
             "value": {"to": EXAMPLE},
         },
-        "french": {"summary": "In French", "value": {"to": EXAMPLE, "locale": "fr"}},
+        "french": {
+            "summary": "In French, with what your server knows of its user",
+            "value": {
+                "to": EXAMPLE,
+                "locale": "fr",
+                "clientIp": "203.0.113.9",
+                "tags": ["sign-up"],
+            },
+        },
     },
     answer_examples={"sent": {"value": {"verificationId": _ID}}},
 )

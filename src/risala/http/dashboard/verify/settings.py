@@ -38,6 +38,7 @@ LABELS: Final = {
     "attempts_max": N_("Wrong tries"),
     "per_phone_per_hour": N_("To one number"),
     "per_organization_per_hour": N_("To all numbers"),
+    "client_ip_per_hour": N_("For one user’s address"),
     "app_hashes": N_("Hashes of Android apps"),
     "origins": N_("Hosts of web pages"),
 }
@@ -90,6 +91,7 @@ def _asked(form: SentForm, stored: CodeConfiguration) -> dict[str, object]:
     arguments["templates"] = {name: text for name, text in own.items() if text}
     arguments["language"] = form.text("language") or None
     arguments["sender"] = form.text("sender") or None
+    arguments["own_codes"] = form.ticked("own_codes")
     for name in _LISTS:
         arguments[name] = form.lines(name)
     return {**arguments, **as_seen(form)}
@@ -196,6 +198,7 @@ async def _values(
         "numbers": {name: form.text(name, stored[name].value) for name in configuration.bounds},
         "lists": {name: form.text(name, stored[name].value) for name in _LISTS},
         "offers_language": error is None and offers_language(request, settings),
+        "own_codes": settings.own_codes if error is None else form.ticked("own_codes"),
         "chosen_language": form.text("language", settings.language or ""),
         "language_choices": [
             ("", request.words("None: the text without a language")),

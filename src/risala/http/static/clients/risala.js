@@ -215,20 +215,20 @@ export class Risala {
   // With a publishable key, or a secret one.
 
   /**
-   * Send a code: `{ verificationId }`. `locale`, `appHash` and `origin` are the API's; `signal`
+   * Send a code: `{ verificationId }`. Options are the API's members, and `signal`, which
    * ends the call. It has no idempotency key: after a LostAnswerError a code may be on its way, and
    * another call sends another one.
    */
-  sendVerification(to, { locale, appHash, origin, signal } = {}) {
-    return this.#ask("/api/verify/send", { to, locale, appHash, origin }, { signal });
+  sendVerification(to, { signal, ...more } = {}) {
+    return this.#ask("/api/verify/send", { to, ...more }, { signal });
   }
 
   /**
    * Judge a code that somebody typed: `{ status }`, "approved" or "denied". After a LostAnswerError
    * it may have been judged, and a code is approved once: have your server ask getVerification.
    */
-  checkVerification(verificationId, code, { signal } = {}) {
-    return this.#ask("/api/verify/check", { verificationId, code }, { signal });
+  checkVerification(verificationId, code, { signal, ...more } = {}) {
+    return this.#ask("/api/verify/check", { verificationId, code, ...more }, { signal });
   }
 
   // With a secret key: on a server.

@@ -183,6 +183,32 @@ CREATE TABLE message_hops (
 INSERT INTO meta (key, value) VALUES ('hops.own', lower(hex(randomblob(8))));
 """
 
+SESSION_DETAILS: Final = """
+-- The features that have a part in a session, with spaces between; null: none has.
+ALTER TABLE verifications ADD COLUMN features TEXT;
+
+-- What a caller with a secret key said of a code that it asked for: of those alone that said
+-- something, for thirty days.
+CREATE TABLE session_details (
+  verification_id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- A keyed mark of the user's address.
+  client TEXT,
+  user_agent TEXT,
+  -- A JSON list.
+  tags TEXT NOT NULL,
+  -- Names of what is sealed, with spaces between.
+  secrets TEXT NOT NULL,
+  -- A code of the caller's own, a payment: encrypted, until the session ends.
+  sealed BLOB
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_details_by_organization ON session_details (organization_id, verification_id);
+CREATE INDEX session_details_by_client
+  ON session_details (organization_id, mode, client, created_at) WHERE client IS NOT NULL;
+"""
+
 # The tables of counts: messages by hour and by minute, failures by their causes.
 
 COUNTS: Final = """

@@ -27,7 +27,13 @@ from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.hooks import HOOKS
 from risala.engine.journal.store.schema.inbound import INBOUND, LABELS, SENT_TIMES
 from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, STORED
-from risala.engine.journal.store.schema.messages import CODE_COUNTS, COUNTS, HOPS, MESSAGES
+from risala.engine.journal.store.schema.messages import (
+    CODE_COUNTS,
+    COUNTS,
+    HOPS,
+    MESSAGES,
+    SESSION_DETAILS,
+)
 from risala.engine.journal.store.schema.money import DAY_PARTS, MONEY, PAYMENTS
 from risala.engine.journal.store.schema.people import (
     APPROVALS,
@@ -171,6 +177,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_carrier_secrets": (SECRETS,),
     "v1.1_message_hops": (HOPS,),
     "v1.1_code_figures": (CODE_COUNTS,),
+    "v1.1_session_details": (SESSION_DETAILS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Annotated, Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, Count, Moment, OneOf
 from risala.engine.model.records.figures import Funnel
 from risala.engine.model.states import Mode, SessionState
+
+TAGS_MAX: Final = 10
+TAG_CHARACTERS_MAX: Final = 64
+USER_AGENT_CHARACTERS_MAX: Final = 512
+"""Browsers inside applications write 300."""
+PAYEE_CHARACTERS_MAX: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,8 @@ class VerificationView:
     """The number of wrong codes that ends it."""
     message_id: Annotated[str, UNAUDITED]
     """The message that carries the code."""
+    details: Annotated[Mapping[str, Any], UNAUDITED] = field(default_factory=dict)
+    """What else is known of it, such as its tags, by the names in the API."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class CodeSettings:
     sender: str | None
     app_hashes: Annotated[tuple[str, ...], JsonName("app_hashes")]
     origins: tuple[str, ...]
+    client_ip_per_hour: Annotated[int, JsonName("client_ip_per_hour")] = 0
+    own_codes: Annotated[bool, JsonName("own_codes")] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,30 @@
+"""What a caller says of a code that it asks for, and how much of it."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Final
+
+from risala.dataclass import dataclass
+
+NAME: Final = "session_details"
+"""The feature's, by which sessions name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidDetails:
+    """What a caller said of a session, as it is stored."""
+
+    verification_id: str
+    organization_id: str
+    mode: str
+    created_at: int
+    client: str | None = None
+    """The mark of the user's address: the same for the same address in one organization, and no
+    more."""
+    user_agent: str | None = None
+    tags: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    """Names of what is sealed: ``code``, ``amount`` and so on. They stay when that is gone."""
+    sealed: bytes | None = field(default=None, repr=False)
+    """JSON of what only the session needs; None: there is none, or the session has ended."""

@@ -1,0 +1,87 @@
+"""What of a caller's words may stand in the text of a code, and which payment a check is for.
+Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from risala.engine.rules.template import DEFAULT_LOCALE
+from risala.sms.currencies import decimals_of, has_too_many
+
+PAYMENT: Final = ("amount", "currency", "payee")
+"""Members that name a payment; a request has all of them, or none."""
+REPORTS: Final = ("approved", "failed")
+"""What a caller may say of a code of its own."""
+PAYMENT_LINES: Final = {
+    "en": "Payment of {{amount}} {{currency}} to {{payee}}.",
+    "fr": "Paiement de {{amount}} {{currency}} à {{payee}}.",
+    "ar": "دفع {{amount}} {{currency}} إلى {{payee}}.",
+}
+"""What the text of a code says of its payment, by the language of the text."""
+
+_JOINERS: Final = "\u200c\u200d"
+"""Persian names are written with them."""
+_HIDDEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+"""Unicode's categories of control characters, marks of direction, line breaks, and what is no
+character."""
+_is_link: Final = re.compile(
+    r"://|\bwww\b|[^\s.\u3002\uff0e\uff61][.\u3002\uff0e\uff61][^\W\d_]{2}"
+    r"|\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b",
+    re.IGNORECASE,
+).search
+
+
+def word_of(text: str) -> str:
+    """A caller's word in the form in which it is sent, stored and compared."""
+    return unicodedata.normalize("NFC", text.strip())
+
+
+def word_fault(word: str) -> str | None:
+    """Why a word may not stand in a text, as the end of a sentence; None: it may."""
+    if any(unicodedata.category(each) in _HIDDEN and each not in _JOINERS for each in word):
+        return "must be one line without control characters and marks of direction."
+    if _is_link(word):
+        return "must not be or contain a link."
+    if "{{" in word or "}}" in word:
+        return "must not contain placeholders."
+    return None
+
+
+def minor_of(amount: str, currency: str) -> int | None:
+    """A decimal string in minor units of its currency; None: it has more decimals than that."""
+    whole, _, part = amount.partition(".")
+    places = decimals_of(currency)
+    if has_too_many(part, places):
+        return None
+    return int(whole + part[:places].ljust(places, "0"))
+
+
+def shown_amount(minor: int, currency: str) -> str:
+    """An amount as texts name it: with all decimals of its currency."""
+    places = decimals_of(currency)
+    digits = str(minor).zfill(places + 1)
+    return f"{digits[:-places]}.{digits[-places:]}" if places else digits
+
+
+def same_payment(stored: Mapping[str, Any], checked: Mapping[str, Any]) -> bool:
+    """Whether a check names the payment that its code is for.
+
+    Args:
+        stored: the amount in minor units, currency and payee.
+        checked: the amount as a decimal string, currency and payee.
+    """
+    try:
+        amount = Decimal(checked["amount"]).scaleb(decimals_of(stored["currency"]))
+    except InvalidOperation:
+        return False
+    payment = (amount, checked["currency"], word_of(checked["payee"]))
+    return payment == (stored["amount"], stored["currency"], stored["payee"])
+
+
+def payment_line(locale: str | None) -> str:
+    """What a text says of its payment, still without it."""
+    return PAYMENT_LINES.get(locale or DEFAULT_LOCALE, PAYMENT_LINES[DEFAULT_LOCALE])

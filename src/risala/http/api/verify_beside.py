@@ -1,0 +1,253 @@
+"""What callers with a secret key may say of a code besides (contract §14): the members, and what
+each may be.
+
+Loaded with the first such request: a page with a publishable key never says any of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from ipaddress import IPv6Address
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+from risala.engine.model.commands import SendCode
+from risala.engine.model.records.verify.sessions import (
+    PAYEE_CHARACTERS_MAX,
+    TAG_CHARACTERS_MAX,
+    TAGS_MAX,
+    USER_AGENT_CHARACTERS_MAX,
+)
+from risala.engine.rules.code_words import REPORTS, word_fault, word_of
+from risala.http.api import fields
+from risala.http.api.quick import CODE_CHARACTERS
+from risala.http.api.verify_bodies import CheckBody, CodeGuess, PublishableSendBody
+from risala.http.common.client_address import parse_address
+from risala.http.common.validation import RequestBody
+
+_FIT: Final = {"pattern": fields.FIT_PATTERN}
+_ONLY: Final = "From secret keys alone; ignored from publishable ones."
+
+
+def _client_ip(text: str) -> str:
+    address = parse_address(text)
+    if address is None:
+        raise PydanticCustomError("invalid_address", "`clientIp` must be an IPv4 or IPv6 address.")
+    # Without the name of an interface (%eth0), which tells nothing of the user.
+    return str(IPv6Address(int(address)) if address.version == 6 else address)
+
+
+def _payee(text: str) -> str:
+    payee = word_of(text)
+    fault = word_fault(payee) if payee else "must have at least 1 character(s)."
+    if fault is not None:
+        raise PydanticCustomError("invalid_payee", "`payee` {fault}", {"fault": fault})
+    return payee
+
+
+def _pattern(code: str, pattern: str, sentence: str) -> AfterValidator:
+    """Refuses a text that has not the pattern."""
+    matches = re.compile(pattern, re.ASCII).fullmatch
+
+    def check(text: str) -> str:
+        if matches(text) is None:
+            raise PydanticCustomError(code, "{sentence}", {"sentence": sentence})
+        return text
+
+    return AfterValidator(check)
+
+
+_AMOUNT: Final = r"[0-9]{1,12}(\.[0-9]{1,4})?"
+_CURRENCY: Final = "[A-Z]{3}"
+_CODE: Final = "[0-9]{4,8}"
+Amount = Annotated[
+    str,
+    _pattern("invalid_amount", _AMOUNT, "`amount` must be a decimal number like 1500.00."),
+    Field(examples=["1500.00"], json_schema_extra={"pattern": f"^{_AMOUNT}$"}),
+]
+Currency = Annotated[
+    str,
+    _pattern("invalid_currency", _CURRENCY, "`currency` must be a code like MRU."),
+    Field(examples=["MRU"], json_schema_extra={"pattern": f"^{_CURRENCY}$"}),
+]
+OwnCode = Annotated[
+    str,
+    _pattern("invalid_code", _CODE, "`code` must have 4 to 8 digits."),
+    Field(json_schema_extra={"pattern": f"^{_CODE}$"}),
+]
+_ClientIp = Annotated[str, AfterValidator(_client_ip)]
+_Tag = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=TAG_CHARACTERS_MAX,
+        examples=["sign-up"],
+        json_schema_extra=_FIT,
+    ),
+]
+
+
+_Payee = Annotated[
+    str, Field(max_length=PAYEE_CHARACTERS_MAX, json_schema_extra=_FIT), AfterValidator(_payee)
+]
+
+
+class SendCodeBody(PublishableSendBody):
+    """A code to send."""
+
+    client_ip: Annotated[
+        _ClientIp | None,
+        Field(
+            alias="clientIp",
+            description="The IP address of your user. It is kept as a keyed mark, for 30 days, and"
+            f" counts where the Verify settings limit it. {_ONLY}",
+            examples=["203.0.113.9"],
+        ),
+    ] = None
+    user_agent: Annotated[
+        str | None,
+        Field(
+            alias="userAgent",
+            max_length=USER_AGENT_CHARACTERS_MAX,
+            description=f"The browser or application of your user. {_ONLY}",
+            json_schema_extra=_FIT,
+        ),
+    ] = None
+    tags: Annotated[
+        list[_Tag] | None,
+        Field(
+            max_length=TAGS_MAX,
+            description=f"Words of your own, which `POST /api/verify/get` answers. {_ONLY}",
+        ),
+    ] = None
+
+    code: Annotated[
+        OwnCode | None,
+        Field(
+            repr=False,
+            description="A code of your own, where the Verify settings allow it. No answer, event"
+            f" or page has it. {_ONLY}",
+        ),
+    ] = None
+    amount: Annotated[
+        Amount | None,
+        Field(
+            description="The amount of the payment that the code is for. The SMS names it, and"
+            f" the check has to. Together with `currency` and `payee`. {_ONLY}",
+        ),
+    ] = None
+    currency: Annotated[
+        Currency | None, Field(description=f"The payment's currency (ISO 4217). {_ONLY}")
+    ] = None
+    payee: Annotated[
+        _Payee | None,
+        Field(
+            description=f"Who gets the payment; no link, one line. {_ONLY}",
+            examples=["Boutique Nour"],
+        ),
+    ] = None
+
+    def command(self) -> SendCode:
+        return SendCode(self.to, self.locale, self.app_hash, self.origin, _beside(self, _SAID))
+
+
+_SAID: Final = {
+    "clientIp": "client_ip",
+    "userAgent": "user_agent",
+    "tags": "tags",
+    "code": "code",
+    "amount": "amount",
+    "currency": "currency",
+    "payee": "payee",
+}
+_PAYMENT: Final = {name: name for name in ("amount", "currency", "payee")}
+
+
+def _beside(body: RequestBody, names: Mapping[str, str]) -> dict[str, Any]:
+    """What a body says besides, by the names in the API."""
+    values = ((name, getattr(body, own)) for name, own in names.items())
+    return {name: value for name, value in values if value}
+
+
+_Guess = Annotated[
+    str,
+    Field(min_length=CODE_CHARACTERS[0], max_length=CODE_CHARACTERS[1], json_schema_extra=_FIT),
+]
+_OF_GUESSES: Final = (
+    "Spaces, dashes and invisible marks between its digits, and signs around it, are ignored."
+    " Digits of every script are accepted."
+)
+
+
+class PaymentCheckBody(CheckBody):
+    """A check, and the payment that it is for."""
+
+    amount: Annotated[
+        Amount | None,
+        Field(description="As the code was sent with, if it was; else it is not looked at."),
+    ] = None
+    currency: Annotated[Currency | None, Field(description="As `amount`.")] = None
+    payee: Annotated[
+        str | None,
+        Field(
+            max_length=PAYEE_CHARACTERS_MAX,
+            description="As `amount`.",
+            examples=["Boutique Nour"],
+            json_schema_extra=_FIT,
+        ),
+    ] = None
+
+
+class PublishableCheckBody(PaymentCheckBody):
+    """What the user typed."""
+
+    code: Annotated[_Guess, Field(repr=False, description=_OF_GUESSES, examples=["042137"])]
+
+    def guess(self) -> CodeGuess:
+        return CodeGuess(self.verification_id, self.code, _beside(self, _PAYMENT))
+
+
+def _reported(text: str) -> str:
+    if text not in REPORTS:
+        names = " or ".join(f"`{each}`" for each in REPORTS)
+        raise PydanticCustomError("invalid_report", "`reported` must be {names}.", {"names": names})
+    return text
+
+
+def _one_of_two(code: str | None, info: ValidationInfo) -> str | None:
+    """Either a code, or what the caller found out without us."""
+    reported = info.data.get("reported")
+    if code is None and reported is None:
+        raise PydanticCustomError("missing", "`code` is required.")
+    if code is not None and reported is not None:
+        raise PydanticCustomError("not_together", "Give `code` or `reported`, not both.")
+    return code
+
+
+class CheckCodeBody(PaymentCheckBody):
+    """What the user typed."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["code"]}, {"required": ["reported"]}]}
+    )
+
+    reported: Annotated[
+        Annotated[str, AfterValidator(_reported)] | None,
+        Field(
+            description="In place of `code`, of a session whose code you gave yourself: what you"
+            f" found out. {_ONLY}",
+            json_schema_extra={"enum": [*REPORTS, None]},
+        ),
+    ] = None
+    code: Annotated[
+        _Guess | None,
+        AfterValidator(_one_of_two),
+        Field(validate_default=True, repr=False, description=_OF_GUESSES, examples=["042137"]),
+    ] = None
+
+    def guess(self) -> CodeGuess:
+        beside = _beside(self, {**_PAYMENT, "reported": "reported"})
+        return CodeGuess(self.verification_id, self.code, beside)

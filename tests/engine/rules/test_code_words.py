@@ -1,0 +1,112 @@
+"""Words of callers in the text of a code, and which payment a check names."""
+
+from __future__ import annotations
+
+import unicodedata
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from risala.engine.rules.code_words import (
+    minor_of,
+    payment_line,
+    same_payment,
+    shown_amount,
+    word_fault,
+    word_of,
+)
+from risala.sms.currencies import decimals_of
+
+CURRENCIES = ("MRU", "XOF", "TND", "EUR", "CLF")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("Boutique Nour", "St. Louis & Co.", "متجر النور", "Société Générale S.A.", "L’Épi d’or"),
+        *("فروشگاه می‌خوانم", "3.50", "№ 7", "Ibrahim (Nouakchott)", "v2.0", "@nour"),
+    ],
+)
+def test_words_that_may_stand_in_a_text(word):
+    assert word_fault(word) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "part"),
+    [
+        ("a\nb", "one line"),
+        ("a\u2028b", "one line"),
+        ("a\tb", "one line"),
+        ("a\u202eb", "direction"),
+        ("a\u2066b", "direction"),
+        ("a\u200bb", "control"),
+        ("https://evil", "link"),
+        ("tel://1", "link"),
+        ("www evil", "link"),
+        ("evil.example", "link"),
+        ("Pay.at/x", "link"),
+        ("evil。example", "link"),
+        ("evil．example", "link"),
+        ("203.0.113.9", "link"),
+        ("me@evil.example", "link"),
+        ("موقع.شبكة", "link"),
+        ("{{code}}", "placeholders"),
+    ],
+)
+def test_words_that_may_not(word, part):
+    assert part in word_fault(word)
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "minor", "shown"),
+    [
+        ("1500", "MRU", 150_000, "1500.00"),
+        ("0.5", "MRU", 50, "0.50"),
+        ("1500.00", "XOF", 1500, "1500"),
+        ("1.500", "TND", 1500, "1.500"),
+        ("0", "EUR", 0, "0.00"),
+        ("1.505", "MRU", None, None),
+        ("1.5", "XOF", None, None),
+    ],
+)
+def test_amounts_are_minor_units_of_their_currency(amount, currency, minor, shown):
+    assert minor_of(amount, currency) == minor
+    if minor is not None:
+        assert shown_amount(minor, currency) == shown
+
+
+def test_each_language_names_the_payment_whole():
+    for locale in ("en", "fr", "ar"):
+        line = payment_line(locale)
+        assert all(f"{{{{{name}}}}}" in line for name in ("amount", "currency", "payee"))
+    assert payment_line(None) == payment_line("xx") == payment_line("en")
+
+
+amounts = st.builds(
+    lambda whole, part: f"{whole}.{part}" if part else str(whole),
+    st.integers(0, 30),
+    st.sampled_from(["", "0", "00", "5", "50", "05", "500", "0500", "001"]),
+)
+currencies = st.sampled_from(CURRENCIES)
+payees = st.sampled_from(["Café", "Cafe\u0301", " Café ", "Cafe", "CAFÉ", "Nour", "Nour\u00a0"])
+payments = st.fixed_dictionaries({"amount": amounts, "currency": currencies, "payee": payees})
+
+
+def key(payment: dict[str, str]) -> tuple[Decimal, str, str]:
+    """A payment as bookkeeping would compare it, in another way than the code."""
+    payee = unicodedata.normalize("NFC", payment["payee"]).strip()
+    return Decimal(payment["amount"]).normalize(), payment["currency"], payee
+
+
+@settings(max_examples=10_000)
+@given(payments, payments)
+def test_a_check_fits_its_own_payment_and_no_other(sent, checked):
+    minor = minor_of(sent["amount"], sent["currency"])
+    if minor is None:
+        return
+    assert minor == Decimal(sent["amount"]).scaleb(decimals_of(sent["currency"]))
+    stored = {**sent, "amount": minor, "payee": word_of(sent["payee"])}
+    assert same_payment(stored, sent)
+    assert same_payment(stored, checked) is (key(sent) == key(checked))
