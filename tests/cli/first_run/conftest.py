@@ -7,7 +7,12 @@ import pytest
 from risala.http.first_run.answers import Answers, Wrong
 from risala.http.first_run.questions import FirstRunStep
 
-AGGREGATORS = (("twilio", "Twilio: user, password"), ("other", "Other: token"))
+AGGREGATORS = (("infobip", "Infobip"), ("mikrotik", "MikroTik"), ("twilio", "Twilio"))
+NEEDED = {
+    "infobip": ("url", "token"),
+    "mikrotik": ("url", "user", "password", "values.port"),
+    "twilio": ("user", "password", "secret_address"),
+}
 
 
 class ScriptedTrials:
@@ -21,6 +26,9 @@ class ScriptedTrials:
 
     async def choices(self, question: str) -> Sequence[tuple[str, str]]:
         return self.found if question == "modem_port" else AGGREGATORS
+
+    def needs(self, preset: str) -> Sequence[str]:
+        return NEEDED.get(preset, ())
 
     async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
         self.tried.append(step.name)

@@ -158,13 +158,46 @@ def test_a_modem_that_was_found_is_offered(trials):
 
 
 def test_an_aggregator_is_chosen_from_those_that_are_known(trials):
-    account = ("http", "", "1", "", "AC1", "s3cret", "", "", "")
+    account = ("http", "3", "", "", "AC1", "s3cret", "", "")
     answers, told = talk(trials, *MONEY, *account, *LAST)
-    assert "1  Twilio: user, password (twilio)" in told
+    assert "3  Twilio (twilio)" in told
     assert (answers["carrier_name"], answers["http_preset"]) == ("aggregator", "twilio")
     assert (answers["http_user"], answers["http_password"]) == ("AC1", "s3cret")
     assert not answers["http_url"]
-    assert trials.tried == ["http", "address"]
+    assert trials.tried == ["account", "address"]
+
+
+@pytest.mark.parametrize(
+    ("preset", "typed", "asked"),
+    [
+        ("1", ("", "https://x.api.infobip.com", "s3cret", "", ""), {"http_token"}),
+        (
+            "2",
+            ("", "", "https://192.168.88.1", "admin", "", "s3cret", "", "", ""),
+            {"http_user", "http_password", "http_port"},
+        ),
+    ],
+    ids=["Infobip", "MikroTik"],
+)
+def test_of_an_account_only_what_the_aggregator_needs_is_asked(trials, preset, typed, asked):
+    answers, _ = talk(trials, *MONEY, "http", preset, *typed, *LAST)
+    usual = {"http_preset", "http_needs", "http_url", "http_rate"}
+    assert {name for name in answers if name.startswith("http_")} == usual | asked
+    assert answers["http_url"].startswith("https://")
+    assert answers["http_rate"] == ("0.2" if "http_port" in asked else "10")
+
+
+def test_another_aggregator_forgets_what_the_first_one_needed(trials):
+    standing = {
+        "carrier": "http",
+        "http_preset": "twilio",
+        "http_user": "AC1",
+        "http_password": "s3cret",
+    }
+    account = ("", "infobip", "", "https://x.api.infobip.com", "t0ken", "", "")
+    answers, _ = talk(trials, *MONEY, *account, *LAST, standing=standing)
+    assert answers["http_token"] == "t0ken"
+    assert not {"http_user", "http_password"} & answers.keys()
 
 
 def test_what_stands_is_offered_and_can_be_emptied(trials):

@@ -22,7 +22,10 @@ from risala.cli.first_run.settings import SettingsFile
 from risala.cli.first_run.trials import MachineTrials
 from risala.cli.main import cli
 from risala.cli.reach.refused import CommandRefused
+from risala.drivers.http.presets import names
 from risala.http.first_run.answers import Wrong
+from risala.http.first_run.progress import with_needs
+from risala.http.first_run.questions import AGGREGATORS as AGGREGATOR_TITLES
 from risala.http.first_run.questions import STEPS
 from risala.lab.aggregators.row import PASSWORD, USER
 from risala.lab.aggregators.stand_in import StandIn
@@ -143,21 +146,36 @@ async def test_a_bind_is_tried_and_nothing_is_sent():
 async def test_an_account_at_an_aggregator_is_tried_and_nothing_is_sent():
     aggregator, trials = StandIn(AGGREGATORS["twilio"]), MachineTrials()
     account = {"http_preset": "twilio", "http_user": USER, "http_password": PASSWORD}
+    account = with_needs(trials, account)
     async with trio.open_nursery() as nursery:
         await nursery.start(aggregator.run)
         account["http_url"] = aggregator.url
         with trio.fail_after(HANG_S):
-            await trials.attempt(STEP["http"], account, {})
+            await trials.attempt(STEP["account"], account, {})
             with pytest.raises(Wrong, match="refuses our credentials"):
-                await trials.attempt(STEP["http"], {**account, "http_password": "other"}, {})
+                await trials.attempt(STEP["account"], {**account, "http_password": "other"}, {})
             with pytest.raises(Wrong, match="the preset needs `user`"):
-                await trials.attempt(STEP["http"], {**account, "http_user": ""}, {})
+                await trials.attempt(STEP["account"], {**account, "http_user": ""}, {})
         nursery.cancel_scope.cancel()
     assert aggregator.taken == []
 
 
-async def test_the_aggregators_that_are_known_are_offered_with_what_they_need():
-    assert ("twilio", "Twilio: user, password") in await MachineTrials().choices("http_preset")
+async def test_the_aggregators_that_are_known_are_offered():
+    offered = dict(await MachineTrials().choices("http_preset"))
+    assert [*sorted(offered)] == [*names()]
+    assert offered["twilio"] == "Twilio"
+    assert AGGREGATOR_TITLES.items() <= offered.items()
+
+
+@pytest.mark.parametrize("name", names())
+def test_whatever_a_preset_needs_is_asked(name):
+    trials = MachineTrials()
+    answers = with_needs(trials, {"carrier": "http", "http_preset": name})
+    asked = [one for one in STEP["account"].questions if one.when(answers)]
+    must = [one.setting for one in asked if not one.is_optional(answers)]
+    needed = {f"carriers.http.{each}" for each in trials.needs(name)}
+    needed.discard("carriers.http.secret_address")  # it is made of the public address
+    assert {each for each in must if each.startswith("carriers.http.")} == needed
 
 
 async def test_a_port_that_is_taken_is_told_and_not_where_the_service_itself_has_it():

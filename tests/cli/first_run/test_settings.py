@@ -127,6 +127,7 @@ AGGREGATOR = {
     "carrier": "http",
     "carrier_name": "big",
     "http_preset": "twilio",
+    "http_needs": "user password secret_address",
     "http_user": "AC1",
     "http_password": "t0ken",
     "http_rate": "5",
@@ -156,7 +157,11 @@ def test_without_a_public_address_no_aggregator_can_sign_calls_to_it(path):
     with pytest.raises(CommandRefused, match="answer with one"):
         write(path, {**AGGREGATOR, "public_url": ""})
     assert not path.exists()
-    numbered = {"http_preset": "orange", "http_sender_number": "2240000"}
+    numbered = {
+        "http_preset": "orange",
+        "http_needs": "user password values.sender_number",
+        "http_sender_number": "2240000",
+    }
     file = write(path, {**AGGREGATOR, "public_url": "", **numbered})
     table = tomllib.loads(file.text)["carriers"][0]["http"]
     assert table["values"] == {"sender_number": "2240000"}

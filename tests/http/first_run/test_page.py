@@ -36,8 +36,11 @@ class Machine:
 
     async def choices(self, question):
         if question == "http_preset":
-            return [("twilio", "Twilio: user, password")]
+            return [("rutos", "RutOS"), ("sinch", "Sinch")]
         return [("/dev/serial/by-id/a", "huawei <E1752>")]
+
+    def needs(self, preset):
+        return {"rutos": ("url", "user", "password", "values.modem")}.get(preset, ("user", "token"))
 
     async def attempt(self, step, answers, standing) -> None:
         if step.name == "smpp" and self.wrong:
@@ -111,7 +114,10 @@ async def opened(language: str = "en", **standing: str) -> AsyncIterator[Reader]
             )
             nursery.start_soon(progress.run)
             async with httpx2.AsyncClient(
-                base_url=base_url(sock), headers={"accept-language": language}, trust_env=False
+                base_url=base_url(sock),
+                headers={"accept-language": language},
+                trust_env=False,
+                timeout=HANG_S,
             ) as client:
                 yield Reader(client, progress, machine, over)
         over.set()
@@ -223,6 +229,32 @@ async def test_what_the_carrier_says_may_be_kept_all_the_same():
         assert reader.progress.answers["smpp_password"] == PASSWORD
         assert PASSWORD not in (await reader.get("/first-run/step/smpp")).text
         assert PASSWORD not in repr(reader.progress)
+
+
+@pytest.mark.parametrize(
+    ("preset", "asked", "optional"),
+    [("rutos", {"http_user", "http_password", "http_modem"}, False),
+     ("sinch", {"http_user", "http_token"}, True)],
+)  # fmt: skip
+async def test_of_an_account_the_page_asks_only_what_the_aggregator_needs(preset, asked, optional):
+    async with opened("fr") as reader:
+        await reader.get(reader.link)
+        await reader.answer("country", country="MR")
+        await reader.answer("payer", payer="customers")
+        await reader.answer("money", currency="MRU", price="0.50")
+        await reader.answer("carrier", carrier="http")
+        page = (await reader.get("/first-run/step/http")).text
+        assert "Teltonika RutOS (un routeur avec une SIM)" in page
+        reply = await reader.post("/first-run/step/http", http_preset=preset)
+        assert reply.headers["location"] == "/first-run/step/account"
+        page = (await reader.get("/first-run/step/account")).text
+        fields = {*re.findall('name="(http_[a-z_]+)"', page)}
+        assert fields == {"http_url", "http_rate", *asked}
+        given = {"carrier_name": "a", "http_user": "u", "http_modem": "1-1", "http_rate": "1"}
+        reply = await reader.post("/first-run/step/account", **given)
+        faulty = {*re.findall('id="(http_[a-z_]+)"[^>]*aria-invalid="true"', reply.text)}
+        lacks = {"http_password", "http_token"} & asked
+        assert faulty == (lacks if optional else {*lacks, "http_url"})
 
 
 async def test_nothing_is_answered_after_the_end():

@@ -9,7 +9,7 @@ import click
 from risala.cli.reach.session import run_async
 from risala.cli.show import output
 from risala.http.first_run.answers import YES, Answers, Wrong
-from risala.http.first_run.progress import Trials, offered, read_answer
+from risala.http.first_run.progress import Trials, offered, read_answer, with_needs
 from risala.http.first_run.questions import (
     QUESTIONS,
     STEPS,
@@ -40,7 +40,7 @@ class Conversation:
         self._trials = trials
         self._standing = dict(standing)
         self._tries = tries
-        self.answers = dict(standing)
+        self.answers = with_needs(trials, standing)
 
     def ask(self) -> None:
         """Ask until everything is answered; :attr:`answers` has all of it then."""
@@ -118,6 +118,7 @@ class Conversation:
             except Wrong as wrong:
                 _complain(wrong)
             else:
+                self.answers = with_needs(self._trials, self.answers)
                 return True
 
     def _choices(self, question: Question) -> Choices:
@@ -137,7 +138,7 @@ class Conversation:
         typed = str(click.prompt(f"  {question.asks}", usual, show_default=bool(usual))).strip()
         if typed.isdecimal() and 1 <= int(typed) <= len(choices):
             return choices[int(typed) - 1][0]
-        return "" if typed == _CLEAR and question.optional else typed
+        return "" if typed == _CLEAR and question.is_optional(self.answers) else typed
 
 
 def _hint(text: str) -> None:

@@ -27,7 +27,14 @@ from risala.config.secrets import resolve_secrets
 from risala.engine.model.records import payer
 from risala.engine.model.records.people import organizations, users
 from risala.http.first_run.answers import Answers, Wrong, country
-from risala.http.first_run.progress import FirstRunEnd, Stage, StageKind, Trials, read_step
+from risala.http.first_run.progress import (
+    FirstRunEnd,
+    Stage,
+    StageKind,
+    Trials,
+    read_step,
+    with_needs,
+)
 from risala.http.first_run.questions import QUESTIONS, STEPS
 
 if TYPE_CHECKING:
@@ -261,7 +268,7 @@ async def checked(
     for step in STEPS:
         if not step.when(answers):
             continue
-        answers, faults = read_step(step, entered, answers, standing)
+        answers, faults = read_step(step, entered, with_needs(trials, answers), standing)
         if "country" in faults:  # money and numbers are read by it
             why = f"country: {faults['country']}"
             raise CommandRefused(why if entered.get("country") else f"{why} {_NO_COUNTRY}")

@@ -58,7 +58,8 @@ _Where = tuple[str | int, ...]
 
 def of_carrier(kind: str) -> list[Question]:
     """The questions that are a setting of a carrier of that kind each."""
-    questions = [each for step in STEPS if step.name == kind for each in step.questions]
+    steps = [step for step in STEPS if step.when({"carrier": kind}) and not step.when({})]
+    questions = [each for step in steps for each in step.questions]
     return [each for each in questions if each.setting.startswith(_OF_CARRIER)]
 
 

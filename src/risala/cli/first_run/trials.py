@@ -82,6 +82,12 @@ class MachineTrials:
                 self._modems = await _modems()
             return self._modems
 
+    def needs(self, preset: str) -> Sequence[str]:
+        from risala.drivers.http.presets import names
+        from risala.drivers.http.presets import preset as shape_of
+
+        return shape_of(preset).needs if preset in names() else ()
+
     async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
         names = [each.name for each in step.questions]
         is_changed = any(answers.get(name) != standing.get(name) for name in names)
@@ -90,7 +96,7 @@ class MachineTrials:
         match step.name:
             case "smpp":
                 await _bind(table_of("carriers.smpp", answers))
-            case "http":
+            case "account":
                 await _account(table_of("carriers.http", answers))
             case "modem":
                 await _modem(table_of("carriers.modem", answers))
@@ -120,12 +126,7 @@ def _aggregators() -> Choices:
     from risala.drivers.http.presets import names, preset
 
     presets = [(name, preset(name)) for name in names()]
-    return [(name, f"{each.title}: {_needed(each.needs)}") for name, each in presets]
-
-
-def _needed(needs: Sequence[str]) -> str:
-    """What the answers have to name; our own address is an answer of another step."""
-    return ", ".join(each for each in needs if each != "secret_address")
+    return sorted(((name, each.title) for name, each in presets), key=lambda each: each[1].lower())
 
 
 async def _bind(table: dict[str, Any]) -> None:

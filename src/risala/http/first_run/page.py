@@ -16,7 +16,13 @@ from risala.engine.model.cause_sentences import CAUSE_SENTENCES
 from risala.http.common.problems import plain
 from risala.http.first_run.answers import NO, YES, Wrong, yes_or_no
 from risala.http.first_run.progress import FirstRunProgress, Stage, StageKind, offered
-from risala.http.first_run.questions import Choices, FirstRunStep, Question, steps_of
+from risala.http.first_run.questions import (
+    AGGREGATORS,
+    Choices,
+    FirstRunStep,
+    Question,
+    steps_of,
+)
 from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats
@@ -209,6 +215,8 @@ async def _draw(
     number = steps.index(step)
     questions, known = [], dict(answers)
     for each in step.questions:
+        if each.hides and not each.when(known):
+            continue
         value = "" if each.secret else offered(each, known, progress.standing)
         known.setdefault(each.name, value)  # the next default may follow from it
         is_kept = each.secret and bool(progress.answers.get(each.name))
@@ -217,7 +225,7 @@ async def _draw(
             each.name in ("country", "http_preset") and not value
         ):  # nobody may take the first one by mistake
             choices = [("", request.words(each.missing)), *choices]
-        questions.append((each, value, choices, is_kept))
+        questions.append((each, value, choices, is_kept, each.is_optional(known)))
     return request.page(
         "step.html",
         status=422 if faults else 200,
@@ -239,7 +247,9 @@ async def _choices(request: FirstRunPageRequest, question: Question) -> Choices:
         named = [(code, country_name(language, code, code)) for code in country_codes()]
         return sorted(named, key=lambda each: each[1])
     if question.looked_up:
-        return await request.progress.trials.choices(question.name)
+        choices = await request.progress.trials.choices(question.name)
+        titles = {key: request.words(title) for key, title in AGGREGATORS.items()}
+        return [(key, titles.get(key, label)) for key, label in choices]
     return [(key, request.words(label)) for key, label in question.choices]
 
 

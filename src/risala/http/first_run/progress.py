@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Final, Protocol
@@ -13,7 +13,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.model.cause_sentences import cause_text
 from risala.http.first_run.answers import Answers, Wrong
-from risala.http.first_run.questions import Choices, FirstRunStep, Question, steps_of
+from risala.http.first_run.questions import NEEDS, Choices, FirstRunStep, Question, steps_of
 
 _NONE_WORDS: Final = ("none", "no", "-")
 """How people leave an optional answer out."""
@@ -26,12 +26,21 @@ class Trials(Protocol):
         """What can be chosen in a question whose choices are looked up: for ``modem_port`` the
         ports at which a modem answers, and what it is; for ``http_preset`` the aggregators."""
 
+    def needs(self, preset: str) -> Sequence[str]:
+        """The settings that an aggregator needs; none for one that is not known."""
+
     async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
         """Try out the answers of a step.
 
         Raises:
             Wrong: they do not work; with what to do.
         """
+
+
+def with_needs(trials: Trials, answers: Answers) -> dict[str, str]:
+    """The answers, and what the aggregator among them needs."""
+    preset = answers.get("http_preset", "")
+    return {**answers, NEEDS: " ".join(trials.needs(preset))} if preset else dict(answers)
 
 
 def offered(question: Question, answers: Answers, standing: Answers) -> str:
@@ -50,14 +59,14 @@ def read_answer(question: Question, text: str, answers: Answers) -> str:
         Wrong: it cannot be used.
     """
     typed = text if question.secret else text.strip()
-    if question.optional and not question.secret and typed.lower() in _NONE_WORDS:
+    optional = question.is_optional(answers)
+    if optional and not question.secret and typed.lower() in _NONE_WORDS:
         typed = ""
     if typed:
         return question.reads(typed, answers)
-    if question.secret:
-        return answers.get(question.name, "")
-    if question.optional:
-        return ""
+    kept = answers.get(question.name, "") if question.secret else ""
+    if kept or optional:
+        return kept
     raise Wrong(question.missing)
 
 
@@ -179,7 +188,7 @@ class FirstRunProgress:
     trying: trio.Lock = field(init=False, default_factory=trio.Lock)
 
     def __post_init__(self) -> None:
-        self.answers = dict(self.standing)
+        self.answers = dict(with_needs(self.trials, self.standing))
 
     def use_link(self, token: str) -> str | None:
         """The session of whoever opened the link; None: it is another one, or was used."""
@@ -210,6 +219,7 @@ class FirstRunProgress:
         should have to type them twice.
         """
         merged, faults = read_step(step, entered, self.answers, self.standing)
+        merged = with_needs(self.trials, merged)
         if faults or not tries:
             return merged, faults, None
         async with self.trying:

@@ -20,10 +20,19 @@ HTTP: Final = "http"
 ANDROID: Final = "android"
 MODEM: Final = "modem"
 TRIAL: Final = "trial"
+ACCOUNT: Final = "account"
+"""The step with the account at the aggregator."""
+NEEDS: Final = "http_needs"
+"""Beside the answers: which settings the chosen aggregator needs, with blanks between. Nobody is
+asked for it: :meth:`risala.http.first_run.progress.Trials.needs` says it."""
 
 
 def _always(_: Answers) -> bool:
     return True
+
+
+def _never(_: Answers) -> bool:
+    return False
 
 
 def _is(name: str, value: str) -> Callable[[Answers], bool]:
@@ -32,6 +41,16 @@ def _is(name: str, value: str) -> Callable[[Answers], bool]:
 
 def _has(name: str) -> Callable[[Answers], bool]:
     return lambda answers: bool(answers.get(name))
+
+
+def _needs(setting: str) -> Callable[[Answers], bool]:
+    """Whether the chosen aggregator needs a setting."""
+    return lambda answers: setting in answers.get(NEEDS, "").split()
+
+
+def _http_rate(answers: Answers) -> str:
+    """Networks block SIMs that send faster for long than a part in five seconds."""
+    return "0.2" if answers.get("http_preset") in _BY_SIM else "10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +67,8 @@ class Question:
     hint: str = ""
     default: str | Callable[[Answers], str] = ""
     optional: bool = False
+    needed: Callable[[Answers], bool] = _never
+    """Whether it must be answered although it is optional elsewhere."""
     secret: bool = False
     """Typed unseen and never shown again; an empty answer leaves the one that stands."""
     missing: str = N_("Fill this in.")
@@ -58,8 +79,15 @@ class Question:
     follows: str = ""
     """Once the answer to this question differs from what stands, so does the default."""
     when: Callable[[Answers], bool] = _always
+    hides: bool = False
+    """True: ``when`` looks at answers of earlier steps, so that the page can leave the question
+    out."""
     means: Callable[[str], object] = str
     """The setting's value."""
+
+    def is_optional(self, answers: Answers) -> bool:
+        """Whether it may be left empty."""
+        return self.optional and not self.needed(answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +114,16 @@ def _mail_sender(answers: Answers) -> str:
     return f"sms@{url.partition('://')[2].partition(':')[0]}" if url else ""
 
 
+AGGREGATORS: Final = {
+    "httpsms": N_("httpSMS (an Android phone)"),
+    "mikrotik": N_("MikroTik RouterOS (a router with a SIM)"),
+    "risala": N_("Another Risala"),
+    "rutos": N_("Teltonika RutOS (a router with a SIM)"),
+    "textbee": N_("textbee (an Android phone)"),
+}
+"""Titles of presets that are more than a company's name, which pages translate."""
+_BY_SIM: Final = AGGREGATORS.keys() - {"risala"}
+"""Presets that send by a SIM of one's own."""
 _NAMES: Final = {MODEM: "sim-1", HTTP: "aggregator", ANDROID: "phone-1"}
 # A row begins with a question's name, its words, its setting and its kind.
 # fmt: off
@@ -126,7 +164,7 @@ STEPS: Final = (
             default=lambda answers: MODEM if answers.get("modem_found") else SMPP,
             choices=(
                 (ANDROID, N_("By an Android phone with the SMSGate app")),
-                (HTTP, N_("By an account at an HTTP aggregator")),
+                (HTTP, N_("By HTTP: an aggregator, a router with a SIM, another Risala")),
                 (MODEM, N_("By a GSM modem with a SIM")),
                 (SMPP, N_("By an SMPP account of a carrier")),
                 (TRIAL, N_("Nothing yet: only try Risala, no phone rings")),
@@ -147,31 +185,48 @@ STEPS: Final = (
             hint=N_("What your contract allows."), default="10", means=reads.rate_of),
         SENDER,
     ), _is("carrier", SMPP), tried=N_("Signing in at the carrier")),
-    FirstRunStep(HTTP, N_("Aggregator"),
-        N_("Risala asks the aggregator whether your account is good, and sends nothing."), (
-        NAME,
+    FirstRunStep(HTTP, N_("Aggregator"), N_("Who takes your messages by HTTP?"), (
         Question("http_preset", N_("Aggregator"), "carriers.http.preset", reads.preset,
-            hint=N_("Behind its name stands what it needs."), missing=N_("Choose an aggregator."),
-            looked_up=True),
+            missing=N_("Choose an aggregator."), looked_up=True),
+    ), _is("carrier", HTTP)),
+    FirstRunStep(ACCOUNT, N_("Account"),
+        N_("Risala asks whether your account is good, and sends nothing."), (
+        NAME,
         Question("http_url", N_("Address of its API"), "carriers.http.url", reads.web_address,
-            hint=N_("Empty: the usual one of this aggregator."), optional=True),
-        Question("http_user", N_("User"), "carriers.http.user", optional=True,
+            hint=N_("Only where it is not the usual one, such as https://192.168.1.1."),
+            optional=True, needed=_needs("url")),
+        Question("http_user", N_("User"), "carriers.http.user", when=_needs("user"), hides=True,
             hint=N_("The name or number of your account or application there.")),
         Question("http_password", N_("Password"), "carriers.http.password",
-            hint=N_("Or the key that belongs to the user."), secret=True, optional=True),
+            hint=N_("Or the key that belongs to the user."), secret=True,
+            when=_needs("password"), hides=True),
         Question("http_token", N_("Token"), "carriers.http.token",
-            hint=N_("A key that stands without a user."), secret=True, optional=True),
+            hint=N_("A key that stands without a user."), secret=True,
+            when=_needs("token"), hides=True),
         Question("http_signing_secret", N_("Secret of its webhook"), "carriers.http.signing_secret",
-            hint=N_("It begins with whsec_. Make the webhook's endpoint there first."),
-            secret=True, when=_is("http_preset", "risala")),
+            hint=N_("What it signs its calls with. Make the webhook there first."),
+            secret=True, when=_needs("signing_secret"), hides=True),
         Question("http_sender_number", N_("Number that sends there"),
             "carriers.http.values.sender_number", reads.digits,
             hint=N_("Your country's number at Orange, such as 2240000."),
-            when=_is("http_preset", "orange")),
+            when=_needs("values.sender_number"), hides=True),
+        Question("http_messaging_profile_id", N_("Messaging profile"),
+            "carriers.http.values.messaging_profile_id", hint=N_("Its id at Telnyx."),
+            when=_needs("values.messaging_profile_id"), hides=True),
+        Question("http_device_id", N_("Id of the phone"), "carriers.http.values.device_id",
+            hint=N_("textbee shows it with the phone."),
+            when=_needs("values.device_id"), hides=True),
+        Question("http_modem", N_("Modem of the router"), "carriers.http.values.modem",
+            hint=N_("As the router names it."), default="1-1",
+            when=_needs("values.modem"), hides=True),
+        Question("http_port", N_("Interface with the SIM"), "carriers.http.values.port",
+            hint=N_("As the router names it."), default="lte1",
+            when=_needs("values.port"), hides=True),
         Question("http_rate", N_("Parts a second"), "carriers.rate_per_s", reads.rate,
-            hint=N_("What your contract allows."), default="10", means=reads.rate_of),
+            hint=N_("What your contract allows; by a SIM, one in five seconds."),
+            default=_http_rate, follows="http_preset", means=reads.rate_of),
         SENDER,
-    ), _is("carrier", HTTP), tried=N_("Asking the aggregator")),
+    ), _is("carrier", HTTP), tried=N_("Asking about the account")),
     FirstRunStep(ANDROID, N_("Android phone"),
         N_("At the end Risala says what to type on it, and waits for it to call. It calls the"
             " public address of this service, with https."), (
