@@ -95,9 +95,18 @@ class TestPhone(DriverConformance):
         event = {"id": "event-1", "event": "sms:received", "deviceId": "x", "payload": payload}
         return [CarrierCallback("/inbound", json.dumps(event).encode())]
 
+    def stream_calls(self) -> list[CarrierCallback]:
+        return [CarrierCallback("/mobile/v1/events", method="GET")]
+
+    async def tell_streams(self) -> None:
+        self.driver._link.events.tell("MessageEnqueued")
+
     def prove_call(
         self, call: CarrierCallback, *, age_s: float = 0.0, other: bool = False
     ) -> CarrierCallback:
+        if call.path.startswith("/mobile/"):
+            token = "another0token" if other else self.phone.account["token"]
+            return replace(call, headers={**call.headers, "authorization": f"Bearer {token}"})
         private_token = "another0token0than0that" if other else TOKEN
         key = PhoneKeys(private_token).phone(self.phone.account["id"])
         stamp = str(round(time.time() - age_s))

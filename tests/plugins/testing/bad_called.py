@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import trio
 from sound_driver import Sound, SoundSuite
 
-from risala.plugins.answering import CarrierAnswer, RequestRefusedError
+from risala.plugins.answering import CarrierAnswer, CarrierStream, RequestRefusedError
 from risala.plugins.contract import Inbound, NotStoredError, Receipt, ReceiptState
 from risala.plugins.testing.called import CarrierCallback
 
@@ -367,6 +367,120 @@ class KeepsItsPlace(Called):
             raise
         self.is_busy = False
         return answer
+
+
+# -- streams -------------------------------------------------------------------------------------
+
+
+class Streams(Called):
+    """It tells whoever listens of each submit."""
+
+    def __init__(self, carrier):
+        super().__init__(carrier)
+        self.readers: list[trio.Event] = []
+
+    async def answer(self, request):
+        if request.path != "/events":
+            return await super().answer(request)
+        body = await request.read()
+        if not self.is_theirs(request, body):
+            return CarrierAnswer(status=401)
+        request.prove()
+        return self.streamed()
+
+    def streamed(self):
+        return CarrierStream(self.write)
+
+    async def write(self, send):
+        news = trio.Event()
+        while True:
+            self.readers.append(news)
+            with trio.move_on_after(1):
+                await news.wait()
+            self.readers.remove(news)
+            news = trio.Event()
+            await send(b"data: {}\n\n")
+
+
+class StreamSuite(CalledSuite):
+    driver: ClassVar[type] = Streams
+
+    def stream_calls(self):
+        return [CarrierCallback("/events", method="GET")]
+
+
+class TestStreams(StreamSuite):
+    pass
+
+
+@bad("test_a_stream_reaches_its_reader", "was answered 200, and not with a stream", StreamSuite)
+class AnswersWithoutEnd(Streams):
+    def streamed(self):
+        return CarrierAnswer(b"data: {}\n\n")
+
+
+@bad("test_a_stream_reaches_its_reader", "sent nothing within 5 s. Each stream has", StreamSuite)
+class TellsNobody(Streams):
+    async def write(self, send):
+        await trio.sleep_forever()
+
+
+@bad("test_a_stream_reaches_its_reader", "A stream sent what is no octets", StreamSuite)
+class SendsText(Streams):
+    async def write(self, send):
+        while True:
+            await send("data: {}\n\n")
+            await trio.sleep(1)
+
+
+@bad("test_a_stream_reaches_its_reader", "A stream raised KeyError: its client", StreamSuite)
+class RaisesInItsStream(Streams):
+    async def write(self, send):
+        await send(b"data: {}\n\n")
+        raise KeyError("reader")
+
+
+@bad("test_a_stranger_gets_no_stream", "The driver proved a call without a proof", StreamSuite)
+class StreamsToAnybody(Streams):
+    async def answer(self, request):
+        if request.path == "/events":
+            request.prove()
+            return self.streamed()
+        return await super().answer(request)
+
+
+@bad("test_a_stream_ends_with_its_reader", "and write went on. Let Cancelled pass", StreamSuite)
+class GoesOnWithoutReader(Streams):
+    async def write(self, send):
+        while True:
+            with suppress(trio.Cancelled):
+                await send(b"data: {}\n\n")
+            with trio.CancelScope(shield=True):
+                await trio.sleep(1)
+
+
+@bad("test_a_stream_ends_with_its_reader", "answered 503, and not with a stream", StreamSuite)
+class CountsReadersAlone(Streams):
+    """It forgets that they leave."""
+
+    count = 0
+
+    def streamed(self):
+        self.count += 1
+        return CarrierStream(self.write) if self.count <= 3 else CarrierAnswer(status=503)
+
+
+@bad("test_a_slow_reader_holds_nobody_up", "while another client read nothing", StreamSuite)
+class SendsToAllInTurn(Streams):
+    def __init__(self, carrier):
+        super().__init__(carrier)
+        self.lock = trio.Lock()
+
+    async def write(self, send):
+        while True:
+            async with self.lock:
+                await send(b"data: {}\n\n")
+            await trio.sleep(1)
 
 
 # -- what it tells -------------------------------------------------------------------------------

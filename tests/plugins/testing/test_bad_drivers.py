@@ -47,6 +47,7 @@ SOUND = [
     ("bad_drivers", "TestPlainTexts"),
     ("bad_called", "TestCalled"),
     ("bad_called", "TestByToken"),
+    ("bad_called", "TestStreams"),
     ("bad_called", "TestBySecretAddress"),
     ("bad_drivers", "TestParts"),
     ("bad_drivers", "TestSharing"),

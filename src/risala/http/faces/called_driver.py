@@ -25,6 +25,7 @@ from risala.http.faces.carrier_requests import CarrierRequests
 from risala.http.faces.carriers import CarrierPaths
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
+from risala.plugins.answering import SendPart
 from risala.plugins.contract import Driver
 
 if TYPE_CHECKING:
@@ -125,20 +126,57 @@ class CalledDriver:
             body: None: it never begins.
             address: the caller's IP address.
         """
+        answer = await self._answer(method, target, headers, body, address)
+        if answer is None:
+            return NO_PATH, b"", {}
+        if isinstance(answer, StreamedAnswer):
+            answer.end()
+        return answer.status, answer.body, dict(answer.more)
+
+    async def stream(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        address: str,
+        send: SendPart,
+    ) -> int | None:
+        """Read the stream that a request is answered with, until its end; the status of an answer
+        that is no stream.
+
+        Args:
+            send: takes each part, as the client's connection does.
+        """
+        answer = await self._answer(method, target, headers, body, address)
+        if not isinstance(answer, StreamedAnswer):
+            return NO_PATH if answer is None else answer.status
+        try:
+            await answer.write(send)
+        finally:
+            answer.end()
+        return None
+
+    async def _answer(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        address: str,
+    ) -> PlainAnswer | None:
+        """The answer to a request; None: there is no such path."""
         path = self.plain.find(target.encode("latin-1"))
         if path is None:
             await trio.lowlevel.checkpoint()
-            return NO_PATH, b"", {}
+            return None
         fields = {
             name.lower().encode("latin-1"): (value.encode("latin-1"),)
             for name, value in headers.items()
         }
-        answer: PlainAnswer = await self.plain.answer(
+        return await self.plain.answer(
             path, method.encode(), new_request_id(), fields, (address, 0), GivenBody(body)
         )
-        if isinstance(answer, StreamedAnswer):
-            answer.end()
-        return answer.status, answer.body, dict(answer.more)
 
     def listen(self) -> tuple[socket.socket, str]:
         """A socket on this machine, and its URL."""

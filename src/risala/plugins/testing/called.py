@@ -13,9 +13,10 @@ from __future__ import annotations
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
@@ -27,6 +28,7 @@ from risala.plugins.answering import (
     CarrierRequest,
     CarrierStream,
     RequestRefusedError,
+    SendPart,
 )
 from risala.plugins.contract import Capabilities, NotStoredError
 
@@ -87,10 +89,57 @@ class WatchedDriver:
 
     async def answer(self, request: CarrierRequest) -> CarrierAnswer | CarrierStream:
         try:
-            return cast("CarrierAnswer | CarrierStream", await self._driver.answer(request))
+            answer = cast("CarrierAnswer | CarrierStream", await self._driver.answer(request))
         except Exception as error:
             self.raised.append(error)
             raise
+        if isinstance(answer, CarrierStream):
+            return replace(answer, write=partial(self._write, answer.write))
+        return answer
+
+    async def _write(self, write: Callable[[SendPart], Awaitable[None]], send: SendPart) -> None:
+        try:
+            await write(send)
+        except Exception as error:
+            self.raised.append(error)
+            raise
+
+
+class StreamClient:
+    """A client that reads a stream, or does not."""
+
+    def __init__(self) -> None:
+        self.parts: list[object] = []
+        """What came, in order."""
+        self.refused: int | None = None
+        """The status, if it was answered with no stream."""
+        self.ended = trio.Event()
+        """The stream is over, whoever ended it."""
+        self._changed = trio.Event()
+        self._room: trio.Event | None = None
+
+    async def take(self, part: bytes) -> None:
+        """What the stream sends by: it returns once the connection has taken the part."""
+        await trio.lowlevel.checkpoint()
+        if self._room is not None:
+            await self._room.wait()
+        self.parts.append(part)
+        self._changed.set()
+
+    def stop_reading(self) -> None:
+        """From now on its connection takes nothing."""
+        self._room = trio.Event()
+
+    async def wait_parts(self, count: int) -> None:
+        """Until so many parts have come, or the stream is over."""
+        while len(self.parts) < count and not self.ended.is_set():
+            self._changed = trio.Event()
+            await self._changed.wait()
+
+    def end(self) -> None:
+        """The stream is over."""
+        self.ended.set()
+        self._changed.set()
 
 
 class _Served(Protocol):
@@ -102,6 +151,16 @@ class _Served(Protocol):
     async def call(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, address: str
     ) -> tuple[int, bytes, Mapping[str, str]]: ...
+
+    async def stream(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        address: str,
+        send: SendPart,
+    ) -> int | None: ...
 
     def listen(self) -> tuple[socket.socket, str]: ...
 
@@ -149,12 +208,32 @@ class DriverAddress:
             body_comes: False: only the head comes.
             secret: another secret than the address's; empty: none.
         """
-        word = self.secret if secret is None else secret
-        target = f"{self._place}/{word}{call.path}" if word else self._place + call.path
         body = call.body if body_comes else None
+        target = self._target(call, secret)
         return CallbackAnswer(
             *await self._served.call(call.method, target, call.headers, body, comes_from)
         )
+
+    async def read_stream(
+        self, call: CarrierCallback, reader: StreamClient, *, secret: str | None = None
+    ) -> None:
+        """Call the driver, and read the stream that it answers with, until its end. Cancelled: the
+        client is gone.
+
+        Args:
+            secret: as in :meth:`call`.
+        """
+        target = self._target(call, secret)
+        try:
+            reader.refused = await self._served.stream(
+                call.method, target, call.headers, call.body, CALLER, reader.take
+            )
+        finally:
+            reader.end()
+
+    def _target(self, call: CarrierCallback, secret: str | None) -> str:
+        word = self.secret if secret is None else secret
+        return f"{self._place}/{word}{call.path}" if word else self._place + call.path
 
     async def listen(self) -> str:
         """Serve the address by HTTP, on a port of this machine.

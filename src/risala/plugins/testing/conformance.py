@@ -39,6 +39,8 @@ does, as a thousand strangers do at once, and with proofs that are wrong, old or
             key = OTHER_KEY if other else KEY
             signature = sign(key, time.time() - age_s, call.body)
             return replace(call, headers={**call.headers, "x-signature": signature})
+
+If it answers some calls with streams, name them in ``stream_calls``.
 """
 
 from __future__ import annotations
@@ -51,12 +53,14 @@ from risala.plugins.testing.drivers.fetching import DriverFetchChecks
 from risala.plugins.testing.drivers.life import DriverLifeChecks
 from risala.plugins.testing.drivers.manners import DriverMannerChecks
 from risala.plugins.testing.drivers.repeats import DriverRepeatChecks
+from risala.plugins.testing.drivers.streams import DriverStreamChecks
 from risala.plugins.testing.drivers.submits import DriverSubmitChecks
 
 __all__ = ["CarrierCallback", "CarrierGot", "DriverAddress", "DriverConformance", "segment"]
 
 
 class DriverConformance(
+    DriverStreamChecks,
     DriverCallChecks,
     DriverMannerChecks,
     DriverRepeatChecks,

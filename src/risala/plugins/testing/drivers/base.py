@@ -146,6 +146,16 @@ class DriverSuite(ConformanceSuite):
         """
         raise NotImplementedError
 
+    def stream_calls(self) -> Sequence[CarrierCallback]:
+        """A call of each kind that your driver answers with a
+        :class:`~risala.plugins.answering.CarrierStream`, without its proof; none if it has no
+        streams."""
+        return ()
+
+    async def tell_streams(self) -> None:
+        """Have something happen of which the readers of streams are told. Not needed if a part
+        comes by itself within :attr:`patience_s`."""
+
     def prove_call(
         self, call: CarrierCallback, *, age_s: float = 0.0, other: bool = False
     ) -> CarrierCallback:
