@@ -48,7 +48,7 @@ def mikrotik(detail: str) -> bytes:
     return json.dumps({"detail": detail, "error": 400, "message": "Bad Request"}).encode()
 
 
-UNKNOWN = "The carrier said yes, with a word that says neither yes nor no."
+UNKNOWN = "The carrier answered with a word that says neither yes nor no."
 ANSWERS = [
     Row("a yes", "rutos", 200, rutos(success=True, data={"sms_used": 2}),
         Accepted("", "200 true parts=2")),

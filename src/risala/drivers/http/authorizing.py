@@ -128,8 +128,9 @@ def _token_in(shape: AuthShape, answer: HttpAnswer) -> tuple[str, float]:
     is_login = shape.kind == "login"
     token = looked_up(shape.token if is_login else _OAUTH_TOKEN, answer.content)
     if answer.status in (400, 401, 403):
-        whom = "user and password" if is_login else "client id and secret"
-        text = f"The carrier refuses our {whom}."
+        text = "The carrier refuses our client id and secret."
+        if is_login:
+            text = "The carrier refuses our user and password."
         raise AuthFailed(f"TOKEN {answer.status}", text, refused=True)
     if answer.status != 200 or not _is_header_value(token):
         text = "The carrier gives no token, so nothing was sent."

@@ -91,7 +91,7 @@ def _yes(
     if shape.no_id:
         if is_known:
             return Accepted("", _with_figures(shape, content, hide, raw))
-        return Uncertain(raw, "The carrier said yes, with a word that says neither yes nor no.")
+        return Uncertain(raw, "The carrier answered with a word that says neither yes nor no.")
     carrier_id = own_id if shape.own_id else looked_up(shape.id, content).strip()
     if not carrier_id:
         if not is_known:
