@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.drivers.http.shape import Shape
 
 
 @click.command("presets")
@@ -41,9 +46,16 @@ def presets(options: Options) -> None:
             (
                 *(name, each.title, ", ".join(each.needs)),
                 *("yes" if has else "no" for has in (each.receipt, each.inbound)),
-                "its address" if each.proof.kind == "address" else "a signature",
+                _proof(each),
             )
             for name, each in known
         ),
         empty="There are none.",
     )
+
+
+def _proof(preset: Shape) -> str:
+    """By what the calls of an aggregator are its own."""
+    if preset.receipt is None and preset.inbound is None:
+        return "it never calls"
+    return "its address" if preset.proof.kind == "address" else "a signature"
