@@ -46,6 +46,7 @@ def stored(house) -> CodeCountRepository:
     return house.gateway.services.repositories.part(CodeCountRepository)
 
 
+@pytest.mark.slow
 async def test_a_code_is_in_the_figures_at_once_and_stays_there(open_house, quick):
     async with open_house() as house:
         first, second = await asked(house), None
@@ -152,6 +153,7 @@ async def test_nothing_is_written_while_there_is_nothing_to_count(open_house, qu
         assert commits == [], "the first one may still be entered"
 
 
+@pytest.mark.slow
 async def test_an_alert_is_raised_once_and_is_over(open_house, quick):
     async with open_house() as house:
         counting = house.gateway.services.part(CodeCounting)

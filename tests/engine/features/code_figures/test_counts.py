@@ -221,6 +221,7 @@ def test_counts_hold_no_number(codes):
     assert "36123456" not in repr(kept)
 
 
+@pytest.mark.slow
 def test_a_history_is_counted_in_pieces(codes):
     for _ in range(AT_ONCE + 1):
         codes.live(1)
@@ -270,6 +271,7 @@ def killed_count(codes: CodeBook) -> None:
     conn.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_each_is_counted_once_by_each_thing_at_any_kill(open_codes, tmp_path, seed):
     """The counts of a service that counts at odd moments, and is killed, restarted and brought back

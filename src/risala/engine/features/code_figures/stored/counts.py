@@ -29,18 +29,19 @@ from risala.engine.model.feature_work import Forgot
 from risala.engine.model.numbers import MODES
 
 DAY_MS: Final = 86_400_000
-AT_ONCE: Final = 200
-"""Sessions that one unit counts: a few milliseconds of the writer."""
+AT_ONCE: Final = 100
+"""Sessions that one unit counts: some milliseconds of the writer."""
 CELLS_MAX: Final = 1000
 """Counts of an organization, mode and day that differ in network, country, carrier, channel or key.
 The last of them is of all that has no other, under :data:`OTHER`."""
 NEW_MAX: Final = 5000
-"""Sessions not counted yet that are read for figures: some fifty milliseconds, on a thread. There
-are those of the last minutes."""
+"""Sessions not counted yet that are read for figures: some hundred and fifty milliseconds, on a
+thread. There are those of the last minutes."""
 BACK_MS: Final = DAY_MS
 """How much earlier than the last counted session a new one may be: the clock was set back."""
 JUDGED_MAX: Final = 5000
-"""The last sessions among which each carrier's codes are looked for, none older than a day."""
+"""The last sessions, tests too, among which each carrier's codes are looked for; none is older than
+a day."""
 USUAL_DAYS: Final = 7
 """What is usual with a carrier is that of so many days before today."""
 PLACE: Final = "codes.counted"
@@ -280,7 +281,8 @@ def carriers_lately(conn: sqlite3.Connection, now_ms: int) -> list[CarrierCodes]
     sessions = read(
         conn,
         "verifications v",
-        "WHERE v.mode = 'live' ORDER BY v.rowid DESC LIMIT ?",
+        "WHERE v.rowid > (SELECT max(rowid) FROM verifications) - ? AND v.mode = 'live'"
+        " ORDER BY v.rowid DESC",
         (JUDGED_MAX,),
         lambda _: None,
     )
