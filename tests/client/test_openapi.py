@@ -27,6 +27,7 @@ SHAPES = {
     answers.Message: "MessageAnswer",
     answers.StartedVerification: "SendCodeAnswer",
     answers.CheckedCode: "CheckAnswer",
+    answers.CodeDelivery: "CodeDeliveryAnswer",
     answers.Verification: "VerificationAnswer",
     answers.CodeReportItem: "CodeFigure",
     answers.CodeReport: "CodeFiguresAnswer",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from risala.config import schema
+from risala.config.channels import ChannelsSection
 from risala.config.document import render_reference
 from risala.config.load import load_settings
 from risala.config.model import PoliciesSection, Settings, SinksSection
@@ -50,12 +51,13 @@ def test_the_template_uncommented_is_the_defaults_and_what_there_may_be_several_
     settings = load(uncommented(render_template()))
     several = {"carriers": (), "prices": (), "mail_to_sms": ()}
     several |= {"sinks": SinksSection(), "policies": PoliciesSection()}
+    several |= {"channels": ChannelsSection()}
     assert settings.model_copy(update=several) == Settings()
     assert settings.policies.by_name["prizes"].policy == "words"
     assert settings.sinks.by_name["archive"].settings == {"folder": "/var/lib/risala/events"}
     assert [(each.prefix, each.price) for each in settings.prices] == [("+221", "12.00")]
     assert [each.sender for each in settings.mail_to_sms] == ["EXAMPLE"]
-    assert [carrier.driver for carrier in settings.carriers] == ["smpp", "loopback"]
+    assert [carrier.driver for carrier in settings.carriers] == ["smpp", "loopback", "email"]
     assert settings.carriers[0].settings["password_env"] == "SMSC_1_PASSWORD"
 
 

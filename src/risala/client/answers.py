@@ -98,6 +98,16 @@ class CheckedCode:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeDelivery:
+    """How a verification's code was brought once."""
+
+    channel: str
+    status: str
+    """The status of its message, or ``refused``: it did not leave."""
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
     """A verification as it stands."""
 
@@ -110,6 +120,9 @@ class Verification:
     created_at: datetime
     updated_at: datetime
     tags: tuple[str, ...] = ()
+    channel: str | None = None
+    """The channel that brought the code last; None: there is only SMS."""
+    deliveries: tuple[CodeDelivery, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,7 @@ class Risala:
         locale: str | None = None,
         app_hash: str | None = None,
         origin: str | None = None,
+        channels: Iterable[str] | None = None,
         client_ip: str | None = None,
         user_agent: str | None = None,
         tags: Iterable[str] | None = None,
@@ -176,10 +177,11 @@ class Risala:
         payee: str | None = None,
     ) -> answers.StartedVerification:
         """Send a code. It has no idempotency key: after `LostAnswerError` a code may be on its way,
-        and another call sends another code. What follows ``origin`` needs a secret key."""
+        and another call sends another code. What follows ``channels`` needs a secret key."""
         call = calls.do_once(
             "/api/verify/send", answers.StartedVerification,
             to=to, locale=locale, appHash=app_hash, origin=origin,
+            channels=None if channels is None else [*channels],
             clientIp=client_ip, userAgent=user_agent, tags=None if tags is None else [*tags],
             code=code, amount=amount, currency=currency, payee=payee,
         )  # fmt: skip
@@ -201,6 +203,17 @@ class Risala:
         call = calls.do_once(
             "/api/verify/check", answers.CheckedCode, verificationId=verification_id, code=code,
             amount=amount, currency=currency, payee=payee, reported=reported,
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def resend_verification(
+        self, verification_id: str, *, channel: str | None = None
+    ) -> answers.Verification:
+        """Bring the same code by the next channel, or by a named one. After `LostAnswerError` it
+        may be on its way."""
+        call = calls.do_once(
+            "/api/verify/resend", answers.Verification,
+            verificationId=verification_id, channel=channel,
         )  # fmt: skip
         return self._caller.ask(call)
 

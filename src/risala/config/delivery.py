@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -57,6 +57,9 @@ class CarrierSection(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="allow", hide_input_in_errors=True, defer_build=True
     )
+
+    is_channel: ClassVar[bool] = False
+    """True: it is a channel of codes, with a route of its own and no numbers."""
 
     name: Name
     """The carrier's name in the timeline, which customers read too, the console and the commands;

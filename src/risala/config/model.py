@@ -16,6 +16,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, PrivateAttr, model_validator
 
 from risala.config.alerts import AlertsSection
+from risala.config.channels import ChannelsSection, with_channels
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
 from risala.config.faces import CompatSection, HttpSection, MailToSmsSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
@@ -40,6 +41,7 @@ __all__ = [
     "AlertsSection",
     "BillingSection",
     "CarrierSection",
+    "ChannelsSection",
     "CompatSection",
     "DeliverySection",
     "EngineSection",
@@ -287,6 +289,8 @@ class Settings(Section):
     """Plugins."""
     mail_to_sms: tuple[MailToSmsSection, ...] = ()
     """Senders that may send messages by mail."""
+    channels: ChannelsSection = ChannelsSection()
+    """Ways besides SMS by which codes leave."""
     carriers: tuple[CarrierSection, ...] = ()
     """The carriers, one table each."""
 
@@ -296,6 +300,19 @@ class Settings(Section):
     def old_names(self) -> tuple[str, ...]:
         """Sentences on settings that were found by their names of before, for the log."""
         return self._old_names
+
+    @model_validator(mode="before")
+    @classmethod
+    def _channels_are_carriers(cls, values: object) -> object:
+        return with_channels(values) if isinstance(values, dict) else values
+
+    @model_validator(mode="after")
+    def _channels_have_own_names(self) -> Settings:
+        names = [each.name for each in self.carriers]
+        for name in self.channels.by_name:
+            if names.count(name) > 1:
+                raise ValueError(f"channels.{name} has the name of a carrier: choose another one")
+        return self
 
     @model_validator(mode="before")
     @classmethod

@@ -49,6 +49,12 @@ _CARRIERS: Final = f"""\
 """
 
 _EXAMPLES: Final = {
+    "channels": """\
+# Codes by e-mail:
+#[channels.email]
+#channel = "email"
+#price = "0.10"
+""",
     "sinks": """\
 # Every event as a line in a file:
 #[sinks.archive]

@@ -302,7 +302,29 @@ _SINK: Final = ContractPage(
     ),
     ("risala.plugins.testing.sinks", "SinkConformance"),
 )
-PAGES: Final = (_DRIVER, _PAYMENT, _MAIL, _SINK)
+_CHANNEL: Final = ContractPage(
+    "channel-contract.md",
+    "The contract of channels",
+    "What brings one-time codes by another way than SMS has, is given and answers. "
+    "[Plugin hooks](plugin-hooks.md#risala_register_channels) says how it is registered. "
+    "Everything here is imported from `risala.plugins.channel`, and what it shares with drivers "
+    "too: [outcomes](driver-contract.md#outcomes), [receipts](driver-contract.md#receipts), "
+    "[the context](driver-contract.md#drivercontext), and "
+    "[being called](driver-contract.md#a-driver-that-is-called).",
+    (
+        ContractChapter(
+            "The channel",
+            "risala.plugins.channel",
+            ("CodeChannel", "ChannelCapabilities", "Reaches"),
+        ),
+        ContractChapter("What it is given", "risala.plugins.channel", ("CodeToSend",)),
+        ContractChapter(
+            "How it is registered", "risala.plugins.channel", ("ChannelFactory", "ChannelTools")
+        ),
+    ),
+    ("risala.plugins.testing.channels", "ChannelConformance"),
+)
+PAGES: Final = (_DRIVER, _CHANNEL, _PAYMENT, _MAIL, _SINK)
 
 
 def render_page(page: ContractPage) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pluggy
 
+from risala.plugins.channel import ChannelFactory
 from risala.plugins.command import CommandFactory
 from risala.plugins.contract import DriverFactory
 from risala.plugins.face import FaceFactory
@@ -25,6 +26,15 @@ def risala_register_drivers(register: Callable[[DriverFactory], None]) -> None:
 
     Called once at start-up, before anything is connected. Do no work here: a driver is built only
     when the configuration names it.
+    """
+
+
+@hookspec
+def risala_register_channels(register: Callable[[ChannelFactory], None]) -> None:
+    """Register the channels of this plugin: call ``register`` once for each.
+
+    Called once at start-up. Do no work here: a channel is built for each table ``[channels.NAME]``
+    that names it.
     """
 
 

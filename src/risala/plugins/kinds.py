@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from risala.config.channels import ChannelTable
 from risala.config.hooks import PolicyTable, SinkTable
 from risala.config.model import CarrierSection
+from risala.plugins.channel import ChannelFactory, CodeChannel
 from risala.plugins.command import BUILT_IN, CommandFactory
 from risala.plugins.contract import Driver, DriverFactory
 from risala.plugins.face import FaceFactory, GatewayFace
@@ -93,6 +95,17 @@ DRIVERS: Final = PluginKind(
     # A driver's name is also the key of its table within [[carriers]].
     reserved=frozenset(CarrierSection.model_fields),
 )
+CHANNELS: Final = PluginKind(
+    name="channel",
+    key="channels",
+    hook="risala_register_channels",
+    factory=ChannelFactory,
+    built=CodeChannel,
+    table="channels",
+    settings_of="settings of the channel",
+    # Its name is also the key of its table within what sends by it, which is a carrier.
+    reserved=frozenset((*ChannelTable.model_fields, *CarrierSection.model_fields)),
+)
 MAILERS: Final = PluginKind(
     name="mailer",
     key="mailers",
@@ -167,6 +180,7 @@ CONSOLE_PAGES: Final = PluginKind(
 
 KINDS: Final[tuple[PluginKind[Any], ...]] = (
     DRIVERS,
+    CHANNELS,
     MAILERS,
     PAYMENT_METHODS,
     EVENT_SINKS,

@@ -30,10 +30,13 @@ from risala.config.outward import MailSection
 from risala.config.secrets import resolve_secrets as resolve_secrets_from_environ
 from risala.config.secrets import write_fault
 from risala.plugins.account_cache import AccountCache
-from risala.plugins.contract import Driver
+from risala.plugins.channel import ChannelFactory, ChannelTools
+from risala.plugins.channel_driver import driver_of
+from risala.plugins.contract import Driver, DriverFactory
 from risala.plugins.contributions import Contributions, UnfitPluginError, contributions_of
 from risala.plugins.face import GatewayFace
 from risala.plugins.kinds import (
+    CHANNELS,
     CONSOLE_PAGES,
     DRIVERS,
     EVENT_SINKS,
@@ -70,6 +73,7 @@ BUILTINS: Final = (
     "risala.drivers.loopback",
     "risala.drivers.testmode",
     "risala.drivers.mail.plugin",
+    "risala.drivers.channels.plugin",
     "risala.drivers.payments.plugin",
     "risala.drivers.sinks.plugin",
     "risala.drivers.policies.plugin",
@@ -168,6 +172,7 @@ class PluginManager:
         self._owners: dict[tuple[str, str], str] = {}
         """The name of the plugin that brought a thing, by its kind's key and its name."""
         self._accounts = AccountCache()
+        self._mailer: Mailer | None = None
 
     def load(
         self,
@@ -221,6 +226,8 @@ class PluginManager:
         Raises:
             PluginConfigError: no such driver, faults in the table, or the driver refused it.
         """
+        if carrier.is_channel:
+            return self._build_channel(carrier, resolve_secrets)
         key = f"carriers.{carrier.name}"
         factory = self.named(DRIVERS, carrier.driver, f"{key}.driver")
         where = f"{key}.{factory.name}"
@@ -228,10 +235,21 @@ class PluginManager:
         build = partial(self._accounts.build, factory, carrier.name, settings)
         return self.built(DRIVERS, factory.name, key, build)
 
+    def _build_channel(self, carrier: CarrierSection, resolve_secrets: SecretResolver) -> Driver:
+        """As :meth:`build_driver`, of a channel: what sends by it."""
+        key = f"channels.{carrier.name}"
+        factory = self.named(CHANNELS, carrier.driver, f"{key}.channel")
+        where = f"{key}.{factory.name}"
+        settings = validated(factory.settings, carrier.settings, where, resolve_secrets)
+        tools = ChannelTools(lambda: self._mailer)
+        build = partial(factory.build, carrier.name, settings, tools)
+        return driver_of(self.built(CHANNELS, factory.name, key, build))
+
     def secrets_of(self, driver: str) -> frozenset[str]:
         """The keys of a driver's table whose values are secrets, by what its settings declare them
         to be: ``password``, ``tls.key``."""
-        factory = self.of(DRIVERS).get(driver)
+        factory: DriverFactory | ChannelFactory | None = self.of(DRIVERS).get(driver)
+        factory = factory or self.of(CHANNELS).get(driver)
         return frozenset() if factory is None else frozenset(secret_fields(factory.settings))
 
     def build_mailer(self, section: MailSection) -> Mailer | None:
@@ -246,7 +264,8 @@ class PluginManager:
         if getattr(section, factory.needs, None) is None:
             return None
         build = partial(factory.build, section)
-        return self.built(MAILERS, factory.name, "mail", build)
+        self._mailer = self.built(MAILERS, factory.name, "mail", build)
+        return self._mailer
 
     def build_payment_method(
         self,

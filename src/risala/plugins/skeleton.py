@@ -16,6 +16,7 @@ KINDS: Final[Mapping[str, str]] = {
     "payment": "payment method",
     "mailer": "mailer",
     "sink": "event sink",
+    "channel": "channel",
 }
 """The kinds of plugin that it can write, by their word, and their names."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")

@@ -14,7 +14,7 @@ from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.notes import Notes
 from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock
-from risala.engine.rules.router import TEST_ROUTE, Router
+from risala.engine.rules.router import CHANNEL_MARK, TEST_ROUTE, Router
 
 ROWS_AT_ONCE: Final = 500
 """Rows that are sorted in one unit."""
@@ -77,6 +77,8 @@ async def sort_again(rows: QueueRepository, clock: Clock, router: Router, items:
     now_ms, fingerprint = clock.now_ms(), router.fingerprint
     changed = rows.routes() != fingerprint
     for queue in rows.queues():
+        if queue[0].startswith(CHANNEL_MARK):
+            continue  # of a channel that is gone too: its messages are no texts for carriers
         known = queue[0] in router.routes
         if known and (not changed or queue[0] == TEST_ROUTE or queue[0].startswith("@")):
             continue

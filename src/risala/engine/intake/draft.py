@@ -26,7 +26,7 @@ from risala.engine.model.lines import (
 )
 from risala.engine.model.numbers import part_number
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.messages import NewMessage
+from risala.engine.model.records.messages import CodeRoute, NewMessage
 from risala.engine.model.records.people.countries import CountryUse, OpenedCountries
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import PRIORITY_CODE, Mode
@@ -113,11 +113,15 @@ class Drafts:
         verification_id: str,
         now_ms: int,
         expires_at: int,
+        leaves: CodeRoute | None = None,
     ) -> NewMessage:
         """The row of a code's SMS: its text is a template, without the code.
 
         ``sender`` is the one that the organization wants for its codes; until it is approved, the
         general one is used.
+
+        Args:
+            leaves: how it leaves, if not by SMS: then it is for no country.
         """
         ids = self._ids.new(now_ms)
         drafts = RequestDrafts(self, organization, principal, now_ms, ids)
@@ -128,6 +132,7 @@ class Drafts:
             size,
             verification_id,
             expires_at,
+            leaves,
         )
 
     def of_sealed_code(
@@ -309,6 +314,7 @@ class RequestDrafts:
         size: SegmentCount,
         verification_id: str,
         expires_at: int,
+        leaves: CodeRoute | None = None,
     ) -> NewMessage:
         """The row of a code's SMS.
 
@@ -316,7 +322,7 @@ class RequestDrafts:
             CountryNotOpen: the number's country is not open for codes of this caller's kind.
         """
         # The code is useless after its session, so it is not sent after that.
-        new = self._code(recipient, sender, template, size, expires_at)
+        new = self._code(recipient, sender, template, size, expires_at, leaves)
         return new._replace(idempotency_key=verification_id, verification_id=verification_id)
 
     def of_sealed_code(
@@ -341,11 +347,23 @@ class RequestDrafts:
         )
 
     def _code(
-        self, recipient: str, sender: str, body: str, size: SegmentCount, valid_until: int
+        self,
+        recipient: str,
+        sender: str,
+        body: str,
+        size: SegmentCount,
+        valid_until: int,
+        leaves: CodeRoute | None = None,
     ) -> NewMessage:
-        per_segment = self.per_segment_to(recipient, self._use_of_codes)
+        if leaves is None:
+            price = size.segments * self.per_segment_to(recipient, self._use_of_codes)
+            route = self._route(recipient)
+        elif self._is_live:
+            route, price = leaves
+            price = 0 if self._drafts.prices.payer.is_self else price
+        else:
+            route, price = TEST_ROUTE, 0
         key, message_id = next(self._ids)
-        route = self._route(recipient)
         return NewMessage._make(
             (
                 key,
@@ -356,7 +374,7 @@ class RequestDrafts:
                 body,
                 size.alphabet.value,
                 size.segments,
-                size.segments * per_segment,
+                price,
                 "{}",
                 PRIORITY_CODE,
                 route,

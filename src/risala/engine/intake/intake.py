@@ -62,6 +62,7 @@ class Intake:
         codes = IntakeCodes(steps, self._places, verifications)
         self.send_code = codes.send
         self.send_sealed_code = codes.send_sealed
+        self.send_code_again = codes.send_again
 
     async def send(
         self,
@@ -364,6 +365,27 @@ class IntakeCodes:
         (response,) = accepted.results
         assert isinstance(response, bytes)
         return response
+
+    async def send_again(
+        self,
+        organization: Organization,
+        mode: Mode,
+        new: NewCode,
+        begin: Callable[[Stamp | None], Awaitable[Acceptance]],
+    ) -> None:
+        """Accept a further message with the code of a session: durable when this returns.
+
+        Args:
+            begin: commits it, as the repositories do.
+
+        Raises:
+            RateLimited, InsufficientBalance, SpendCapReached, Forbidden: refused.
+            Unavailable: not possible now.
+        """
+        stamp = self._steps.stamp(organization.id)
+        begun = partial(begin, stamp)
+        work = partial(self._begin_code, organization, mode, new, stamp, begun)
+        await self._steps.recorder.answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))
 
     async def _begin_code(
         self,

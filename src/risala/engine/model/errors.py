@@ -15,6 +15,7 @@
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
     │   ├── PolicyRefused          a policy of the operator's forbids it            400
     │   ├── RecipientOptedOut      the recipient wants no messages                   400
+    │   ├── NoChannelLeft          a code cannot be brought once more                400
     │   ├── MessageLoop            it came through this service, or too many         400
     │   ├── NotFound               no such thing for this caller                     404
     │   ├── InsufficientBalance    the balance does not cover the price              402
@@ -229,6 +230,10 @@ class RecipientOptedOut(Refusal):
 
 class MessageLoop(Refusal):
     """Another Risala passes a message on that came through this service, or through too many."""
+
+
+class NoChannelLeft(Refusal):
+    """A code cannot be brought by another channel."""
 
 
 class PolicyRefused(Refusal):

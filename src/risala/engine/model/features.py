@@ -26,8 +26,7 @@ outside never end the service."""
 NAMES: Final[tuple[str, ...]] = (
     *("compat", "hooks", "tables", "lists", "mailings", "payments", "providers", "factors"),
     *("approvals", "backup", "alerts", "own_data", "standby", "answering", "own_texts", "hops"),
-    "code_figures",
-    "session_details",
+    *("code_figures", "session_details", "channels"),
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
 
@@ -115,6 +114,15 @@ class Feature:
     session_ended: Declared | None = None
     """In the transaction that ends a session which names it: a function of a connection and the
     session's id."""
+    session_joined: Declared | None = None
+    """Whether it has a part in an organization's sessions though their requests name nothing of it:
+    a function of ``SessionSources`` and the organization's id."""
+    session_messages: Declared | None = None
+    """The messages with the code of a session that names it, besides the first: a function of a
+    connection and the session's id, which returns their ids."""
+    session_goes_on: Declared | None = None
+    """In the transaction in which one of these messages fails: whether the session goes on. A
+    function of a connection, the session's row, the message's id and the time."""
     access: Declared | None = None
     """What others do with it that is no operation, such as programs without an account, or who
     signs in: the part of the services that its ``FeatureAccess`` describes."""

@@ -5,7 +5,8 @@ number's network if a carrier names networks. The carriers of a route form tiers
 while all carriers of earlier tiers are unhealthy. A more exact prefix makes an earlier tier, then a
 lower ``priority``; inside a tier ``weight`` shares the traffic. The route ``@name`` is served only
 by the carrier of that name: it keeps the parts of a message together, and takes messages that
-another carrier refused.
+another carrier refused. The route ``~name`` is that of a channel: its messages are no texts, and
+never go to a carrier.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ TEST_CARRIER: Final = "test"
 """The name of that carrier; no other has it."""
 UNSERVED: Final = ""
 """Key of the route for messages to numbers that no enabled carrier serves."""
+CHANNEL_MARK: Final = "~"
+"""The beginning of the keys of channels' routes."""
 NETWORK_EXACTNESS: Final = 5
 """A network counts as exact as a prefix of so many characters: that of a whole country is less."""
 
@@ -90,7 +93,9 @@ class _Plan:
 
     def __init__(self, carriers: Sequence[CarrierSection]) -> None:
         enabled = [carrier for carrier in carriers if carrier.enabled]
-        self._carriers = tuple(carrier for carrier in enabled if not carrier.receives_only)
+        self._carriers = tuple(
+            carrier for carrier in enabled if not (carrier.receives_only or carrier.is_channel)
+        )
         prefixes = {prefix for carrier in self._carriers for prefix in carrier.prefixes}
         self._prefixes = sorted(prefixes, key=len, reverse=True)
         self._networks = {network for carrier in self._carriers for network in carrier.networks}
@@ -103,7 +108,7 @@ class _Plan:
                     key = _key(prefix, network)
                     self.routes[key] = self._route(key, prefix, network)
         for carrier in enabled:
-            key = pinned(carrier.name)
+            key = channel_route(carrier.name) if carrier.is_channel else pinned(carrier.name)
             self.routes[key] = Route(key, ((carrier.name,),))
         tests = tuple(carrier.name for carrier in self._carriers if not carrier.serves_numbers)
         self.routes[TEST_ROUTE] = Route(TEST_ROUTE, (tests,))
@@ -147,3 +152,8 @@ def _may_meet(prefix: str, network: str | None) -> bool:
 def pinned(carrier: str) -> str:
     """The key of the route that only this carrier serves."""
     return f"@{carrier}"
+
+
+def channel_route(channel: str) -> str:
+    """The key of the route that only this channel serves."""
+    return f"{CHANNEL_MARK}{channel}"

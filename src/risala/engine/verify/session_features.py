@@ -18,7 +18,7 @@ from risala.engine.journal.repositories import Repositories
 from risala.engine.model.commands import Beside, SendCode
 from risala.engine.model.features import Feature, features
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.messages import StoreBeside
+from risala.engine.model.records.messages import CodeRoute, StoreBeside
 from risala.engine.model.states import Mode
 from risala.engine.rules.keyring import Codes, Ring, is_code
 from risala.engine.rules.template import render
@@ -48,6 +48,8 @@ class Opening:
     """Those that the session will name."""
     stores: tuple[StoreBeside, ...] = ()
     """What they store in its transaction."""
+    leaves: CodeRoute | None = None
+    """How the code leaves, if not by SMS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +121,23 @@ class SessionFeatures:
         self._made: dict[str, SessionFeature] = {}
 
     async def open(self, opening: Opening) -> Opening:
-        """A session with the parts of those features that read members of its request.
+        """A session with the parts of those features that read members of its request, or have a
+        part in all sessions of its organization.
 
         Raises:
             Invalid, RateLimited: as the features do.
         """
-        for feature in _reading(opening.command.beside):
+        for feature in self._taking_part(opening):
             opening = await self._of(feature).open(opening)
         return opening
+
+    def _taking_part(self, opening: Opening) -> Iterator[Feature]:
+        beside, whose = opening.command.beside, opening.organization_id
+        for each in features():
+            if not each.session_members.isdisjoint(beside) or (
+                each.session_joined is not None and each.session_joined()(self._sources, whose)
+            ):
+                yield each
 
     def code(self, session: VerificationRow, codes: Codes) -> str | None:
         """The code of a session; None: it cannot be read any more."""
@@ -146,12 +157,18 @@ class SessionFeatures:
         code = self.code(session, codes)
         if code is None:
             return None
+        text = self.worded(session, stored)
+        return None if text is None else render(text, code)
+
+    def worded(self, session: VerificationRow, stored: str) -> str | None:
+        """The text of a session's SMS, complete except for the code; None: what is sealed cannot be
+        read any more."""
         try:
             for each in _named(session):
                 stored = written(stored, self._of(each).words(session))
         except CodeGone:
             return None
-        return render(stored, code)
+        return stored
 
     def matches(
         self, session: VerificationRow, guess: str | None, check: CodeCheck, codes: Codes
@@ -181,6 +198,10 @@ class SessionFeatures:
             for each in _named(session)
             for name, value in self._of(each).details(session).items()
         }
+
+    def part(self, name: str) -> SessionFeature:
+        """The part of a feature that is there."""
+        return self._of(next(each for each in features() if each.name == name))
 
     def _of(self, feature: Feature) -> SessionFeature:
         made = self._made.get(feature.name)

@@ -198,8 +198,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             frozen,
             settings.code_length,
         )
-        if command.beside:
-            opening = await self._sources.features.open(opening)
+        opening = await self._sources.features.open(opening)
         return NewVerification(
             id=opening.id,
             attempts_max=settings.attempts_max,
@@ -219,6 +218,7 @@ class VerificationSessions(Decider[SessionsMessage]):
                 verification_id=opening.id,
                 now_ms=now_ms,
                 expires_at=expires_at,
+                leaves=opening.leaves,
             ),
         )
 

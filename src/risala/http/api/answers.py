@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.channels.records import SessionDelivery
 from risala.engine.features.code_figures.records import CodeFigure, CodeFigures
 from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.inbound import Received
@@ -136,6 +137,9 @@ LEAN_MESSAGE: Final = ApiAnswer(
 ESTIMATE: Final = ApiAnswer("EstimateAnswer", record=Estimate)
 CODE_SENT: Final = ApiAnswer("SendCodeAnswer", record=CodeSent, members="verificationId")
 CHECK: Final = ApiAnswer("CheckAnswer", record=JudgedCode)
+CODE_DELIVERY: Final = ApiAnswer(
+    "CodeDeliveryAnswer", record=SessionDelivery, members="channel status at"
+)
 VERIFICATION: Final = ApiAnswer(
     "VerificationAnswer",
     record=VerificationView,
@@ -145,7 +149,16 @@ VERIFICATION: Final = ApiAnswer(
             "type": "array",
             "items": _TEXT,
             "description": "The tags that `POST /api/verify/send` gave it, if any; for 30 days.",
-        }
+        },
+        "channel": {**_TEXT, "description": "The channel that brought the code last."},
+        "deliveries": {
+            "type": "array",
+            "items": {"$ref": CODE_DELIVERY.reference},
+            "description": "How its code was brought, the first delivery first, where your"
+            " organization opened channels. `status` is that of the delivery's message, or"
+            " `refused`: it did not leave, for want of money or because the hour's codes were used"
+            " up.",
+        },
     },
 )
 CODE_FIGURES: Final = ApiAnswer("CodeFiguresAnswer", record=CodeFigures)
@@ -270,8 +283,8 @@ REPLAY: Final = Component(
     },
 )
 COMPONENTS: Final = (
-    *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, VERIFICATION, INBOUND),
-    *(CODE_FIGURE, CODE_FIGURES),
+    *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, CODE_DELIVERY),
+    *(VERIFICATION, INBOUND, CODE_FIGURE, CODE_FIGURES),
     *(
         LEDGER_ENTRY,
         PRICE,

@@ -60,7 +60,8 @@ Compared = Callable[[], BodyContext]
 """The context of a body that comes now."""
 
 
-def _number(text: str, info: ValidationInfo) -> str:
+def number(text: str, info: ValidationInfo) -> str:
+    """A number of a country that is served."""
     plan = cast(BodyContext, info.context).plan
     if not plan.serves(text):
         holes = {"wanted": plan.wanted}
@@ -136,7 +137,7 @@ _TEXT: Final = {"pattern": FIT_PATTERN}
 
 Number = Annotated[
     str,
-    AfterValidator(_number),
+    AfterValidator(number),
     Field(
         description=f"The recipient, {DEFAULT.kind}.",
         examples=[EXAMPLE],

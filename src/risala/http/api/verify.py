@@ -1,4 +1,4 @@
-"""``POST /api/verify/send``, ``/check`` and ``/get`` (contract §4)."""
+"""``POST /api/verify/send``, ``/check``, ``/get`` and ``/resend`` (contract §4, §14)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.channels.records import RESENDING
 from risala.engine.model.commands import AddressUse, Principal
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.records.keys import KeyType
@@ -15,6 +16,7 @@ from risala.http.api.fields import Compared
 from risala.http.api.verify_bodies import (
     CheckBody,
     PublishableSendBody,
+    ResendCodeBody,
     parse_check,
     parse_get,
     parse_send_code,
@@ -24,6 +26,7 @@ from risala.http.common.client_address import bucket_of
 from risala.http.common.parse import read_body
 from risala.http.common.plain import Handler, PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
+from risala.http.common.validation import parse_body
 
 if TYPE_CHECKING:
     from risala.engine.gateway.gateway import Gateway
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 SEND: Final = "/api/verify/send"
 CHECK: Final = "/api/verify/check"
 GET: Final = "/api/verify/get"
+RESEND: Final = "/api/verify/resend"
 
 _APPROVED: Final = json_bytes({"status": "approved"})
 _DENIED: Final = json_bytes({"status": "denied"})
@@ -40,7 +44,7 @@ _DENIED: Final = json_bytes({"status": "denied"})
 def add_verify(
     paths: PlainRoutes, gateway: Gateway, context: Compared, key_auth: ApiKeyAuth
 ) -> None:
-    """Serve ``POST /api/verify/send``, ``/check`` and ``/get``."""
+    """Serve ``POST /api/verify/send``, ``/check``, ``/get`` and ``/resend``."""
     auth = _VerifyAuth(gateway, key_auth)
 
     async def send(request: PlainRequest) -> PlainAnswer:
@@ -59,13 +63,25 @@ def add_verify(
 
     async def get(request: PlainRequest) -> PlainAnswer:
         principal = key_auth.secret(request)
-        verification_id = parse_get(await read_body(request))
+        return await shown(principal, parse_get(await read_body(request)))
+
+    async def shown(principal: Principal, verification_id: str) -> PlainAnswer:
         # After an unknown outcome of a check, this tells the truth.
         view = await gateway.show_verification(principal, verification_id)
         return PlainAnswer(json_bytes(verification_answer(view, lean=gateway.is_lean(principal))))
 
+    async def resend(request: PlainRequest) -> PlainAnswer:
+        principal = await auth.enter(request, AddressUse.CODE_SEND)
+        body = parse_body(ResendCodeBody, await read_body(request))
+        sending = gateway.access(RESENDING)
+        await sending.resend(principal, body.verification_id, body.channel)
+        if principal.type is KeyType.SECRET:
+            return await shown(principal, body.verification_id)
+        return PlainAnswer(json_bytes({"verificationId": body.verification_id}))
+
     open_to_browsers(paths, SEND, send)
     open_to_browsers(paths, CHECK, check)
+    open_to_browsers(paths, RESEND, resend)
     paths.route(GET, get)
 
 

@@ -22,11 +22,13 @@ from risala.engine.model.records.verify.sessions import (
     USER_AGENT_CHARACTERS_MAX,
 )
 from risala.engine.rules.code_words import REPORTS, word_fault, word_of
+from risala.engine.rules.people.emails import normalised
 from risala.http.api import fields
 from risala.http.api.quick import CODE_CHARACTERS
 from risala.http.api.verify_bodies import CheckBody, CodeGuess, PublishableSendBody
 from risala.http.common.client_address import parse_address
 from risala.http.common.validation import RequestBody
+from risala.sms.numbering.plan import DEFAULT, EXAMPLE
 
 _FIT: Final = {"pattern": fields.FIT_PATTERN}
 _ONLY: Final = "From secret keys alone; ignored from publishable ones."
@@ -95,8 +97,24 @@ _Payee = Annotated[
 ]
 
 
+def _recipient(text: str, info: ValidationInfo) -> str:
+    address = normalised(text) if "@" in text else None
+    return fields.number(text, info) if address is None else address
+
+
 class SendCodeBody(PublishableSendBody):
     """A code to send."""
+
+    to: Annotated[
+        str,
+        AfterValidator(_recipient),
+        Field(
+            description=f"The recipient, {DEFAULT.kind}; or an e-mail address, where your"
+            " organization allows it.",
+            examples=[EXAMPLE],
+            json_schema_extra={"pattern": f"{fields.NUMBER_PATTERN}|@"},
+        ),
+    ]
 
     client_ip: Annotated[
         _ClientIp | None,
@@ -151,7 +169,10 @@ class SendCodeBody(PublishableSendBody):
     ] = None
 
     def command(self) -> SendCode:
-        return SendCode(self.to, self.locale, self.app_hash, self.origin, _beside(self, _SAID))
+        beside = {**self.beside(), **_beside(self, _SAID)}
+        if "@" in self.to:
+            beside["address"] = True
+        return SendCode(self.to, self.locale, self.app_hash, self.origin, beside)
 
 
 _SAID: Final = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
@@ -42,6 +42,9 @@ VerificationId = Annotated[
 ]
 
 
+ChannelName = Annotated[str, Field(min_length=1, max_length=40, json_schema_extra=_FIT)]
+
+
 class PublishableSendBody(RequestBody):
     """A code to send."""
 
@@ -74,8 +77,22 @@ class PublishableSendBody(RequestBody):
         ),
     ] = None
 
+    channels: Annotated[
+        list[ChannelName] | None,
+        Field(
+            description="The channels that bring the code, one after the other until one of them"
+            " does; those that your organization opened for this kind of key. If left out, the"
+            " organization's own order.",
+            examples=[["sms"]],
+        ),
+    ] = None
+
     def command(self) -> SendCode:
-        return SendCode(self.to, self.locale, self.app_hash, self.origin)
+        return SendCode(self.to, self.locale, self.app_hash, self.origin, self.beside())
+
+    def beside(self) -> dict[str, Any]:
+        """What features read of it."""
+        return {} if self.channels is None else {"channels": self.channels}
 
 
 SendModel = Callable[[], type[PublishableSendBody]]
@@ -116,6 +133,19 @@ class GetVerificationBody(RequestBody):
     """Which verification."""
 
     verification_id: VerificationId
+
+
+class ResendCodeBody(RequestBody):
+    """Which verification, and how its code comes next."""
+
+    verification_id: VerificationId
+    channel: Annotated[
+        ChannelName | None,
+        Field(
+            description="The channel. If left out, the next one that was not tried.",
+            examples=["sms"],
+        ),
+    ] = None
 
 
 class CodeGuess(NamedTuple):

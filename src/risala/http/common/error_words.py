@@ -41,6 +41,11 @@ WORDS: Final[Mapping[str, ErrorWord]] = {
         "a policy of the operator's forbids the message",
         "`data.reason` says which. Change the message, or ask the operator.",
     ),
+    "NO_CHANNEL_LEFT": ErrorWord(
+        400,
+        "each channel of the verification was tried, or the verification is over",
+        "Send another code.",
+    ),
     "LOOP": ErrorWord(
         400,
         "another Risala passes on a message that has come through this service before, or through "

@@ -32,6 +32,7 @@ class Desk:
     client: Any
     gateway: Any
     driver: FakeDriver
+    drivers: dict[str, Any]
     organization_id: str = ""
     keys: dict[str, str] = field(default_factory=dict)
 
@@ -116,10 +117,12 @@ def open_desk(tmp_path: Path) -> OpenDesk:
             CarrierSection(name="test", driver="test", prefixes=()),
         )
         drivers = {"fake": driver or FakeDriver(), "test": FACTORY.build("test", None)}
+        channels = settings.carriers
+        drivers |= {each.name: FakeDriver() for each in channels}
         seams = Seams(clock, IdSource(clock), inline_journal=True)
-        async with open_engine(settings, carriers, drivers, seams) as engine:
+        async with open_engine(settings, (*carriers, *channels), drivers, seams) as engine:
             client = create_api(engine.gateway, settings, clock).test_client()
-            desk = Desk(client, engine.gateway, drivers["fake"])
+            desk = Desk(client, engine.gateway, drivers["fake"], drivers)
             desk.organization_id = await desk.make_organization()
             for kind in ("secret", "publishable"):
                 for mode in ("live", "test"):

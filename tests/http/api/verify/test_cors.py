@@ -1,4 +1,4 @@
-"""Two paths are open to browsers, with the origins that a key allows; all others are closed."""
+"""Three paths are open to browsers, with the origins that a key allows; all others are closed."""
 
 import pytest
 import trio
@@ -7,7 +7,7 @@ from cases import sweep
 from risala.http.common.origins import EXPOSED
 
 APP, EVIL = "https://app.example", "https://evil.example"
-OPEN = ("/api/verify/send", "/api/verify/check")
+OPEN = ("/api/verify/send", "/api/verify/check", "/api/verify/resend")
 CLOSED = ("/api/verify/get", "/api/sms", "/api/sms/get", "/api/sms/batch", "/nowhere")
 PREFLIGHT = {
     "origin": APP,

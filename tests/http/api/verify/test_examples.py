@@ -8,7 +8,7 @@ from risala.http.api.openapi.document import OPERATIONS, document
 WITH_BODY = [operation for operation in OPERATIONS if operation.body]
 ASKS_FOR = {
     *("/api/sms/get", "/api/sms/cancel"),
-    *("/api/verify/get", "/api/verify/check", "/api/verify/cancel"),
+    *("/api/verify/get", "/api/verify/check", "/api/verify/cancel", "/api/verify/resend"),
     *("/api/webhooks/update", "/api/webhooks/delete", "/api/webhooks/rotate"),
     *("/api/webhooks/test", "/api/webhooks/deliveries", "/api/webhooks/replay"),
 }

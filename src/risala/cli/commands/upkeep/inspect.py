@@ -94,7 +94,7 @@ def plugins(options: Options, context: click.Context) -> None:
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--kind",
-    type=click.Choice(["driver", "payment", "mailer", "sink"]),
+    type=click.Choice(["driver", "payment", "mailer", "sink", "channel"]),
     default="driver",
     show_default=True,
     help="What the plugin provides.",

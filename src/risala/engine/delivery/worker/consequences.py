@@ -87,7 +87,8 @@ class Consequences:
     ) -> Decision:
         """The decision of the retry table."""
         carrier, next_route = self.carrier, None
-        if isinstance(outcome, Refused):  # only a refusal sends a message elsewhere
+        # Only a refusal sends a message elsewhere, and a channel's nowhere.
+        if isinstance(outcome, Refused) and not carrier.is_channel:
             tried = (*row.tried_carriers, carrier.name)
             next_route = self.hooks.next_route(row.recipient, tried)
         is_code = row.kind == "code"

@@ -6,6 +6,7 @@ import sqlite3
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.journal import session_messages
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages import parts, sessions, timeline
 from risala.engine.journal.messages.sheet import move
@@ -104,7 +105,7 @@ def fail(
     line = Line(Kind.FAILED, cause, {**(values or {}), **refunded.values})
     change = _move(conn, message, Status.FAILED, line, stamp, raw, refunded.entered)
     if message.verification_id is not None:
-        _end_session(conn, message.verification_id, stamp)
+        _end_session(conn, message, message.verification_id, stamp)
     return (change,)
 
 
@@ -124,11 +125,16 @@ def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> _R
     return _Refunded({"refunded": message.price}, entered)
 
 
-def _end_session(conn: sqlite3.Connection, verification_id: str, stamp: Stamp) -> None:
-    """The session of a code that could not be sent ends with it."""
+def _end_session(
+    conn: sqlite3.Connection, message: MessageState, verification_id: str, stamp: Stamp
+) -> None:
+    """The session of a code that could not be sent ends with it, unless the code comes in another
+    message too."""
     row = sessions.find(conn, verification_id)
     assert row is not None
     over = stamp.now_ms >= row.expires_at
+    if not over and session_messages.goes_on(conn, row, message, stamp.now_ms):
+        return
     sessions.shift(conn, row, Trigger.TIME_OVER if over else Trigger.DELIVERY_FAILED, stamp)
 
 

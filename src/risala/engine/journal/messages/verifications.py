@@ -9,11 +9,11 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.journal import session_messages
 from risala.engine.journal.keys import START_CHARACTERS
 from risala.engine.journal.messages import acceptance, endings, sessions
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.sessions import find, shift
-from risala.engine.journal.state import load
 from risala.engine.journal.store.audited import audited
 from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.journal.store.sql import value_of
@@ -24,6 +24,7 @@ from risala.engine.model.records.messages import (
     Acceptance,
     Change,
     NewCode,
+    NewMessage,
     NewSealedCode,
     NewVerification,
     Stamp,
@@ -225,6 +226,16 @@ def begin_sealed(
         return Acceptance((known,), None, None)
     check_limits(conn, new)
     accepted = acceptance.accept_one(conn, message, stamp)
+    count_code(conn, message, new.sealed)
+    return accepted
+
+
+def count_code(conn: sqlite3.Connection, message: NewMessage, sealed: bytes | None) -> None:
+    """Let a code that opens no session count in the hours of its number and its organization.
+
+    Args:
+        sealed: its text, where other software made it.
+    """
     conn.execute(
         "DELETE FROM hook_codes WHERE message IN (SELECT message FROM hook_codes"
         " WHERE sealed IS NULL AND created_at <= ? ORDER BY created_at LIMIT ?)",
@@ -235,10 +246,9 @@ def begin_sealed(
         " VALUES (?, ?, ?, ?, ?, ?)",
         (
             *(message.key, message.organization_id, message.mode, message.recipient),
-            *(message.created_at, new.sealed),
+            *(message.created_at, sealed),
         ),
     )
-    return accepted
 
 
 class Overtaken(Conflict):
@@ -263,10 +273,12 @@ def settle(
         raise Overtaken("The verification has changed in the meantime.")
     if state is SessionState.PENDING:
         return ()
-    message = load(conn, row.message_id)
-    proven = endings.prove_delivery(conn, message, stamp) if state is SessionState.APPROVED else ()
-    # A code that is no longer needed is not sent.
-    return (*proven, *endings.withdraw_code(conn, message, state.value, stamp))
+    messages = session_messages.messages_of(conn, row)
+    entered = session_messages.proven_of(messages) if state is SessionState.APPROVED else None
+    changes = [*endings.prove_delivery(conn, entered, stamp)]
+    for message in messages:  # a code that is no longer needed is not sent
+        changes += endings.withdraw_code(conn, message, state.value, stamp)
+    return tuple(changes)
 
 
 def expire(

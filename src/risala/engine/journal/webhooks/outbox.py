@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
+from risala.engine.journal.session_messages import was_sent_before
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.sql import write_values
@@ -167,7 +168,12 @@ def event_of(
         # A hook's code has no session: its software asks for nothing.
         if message.status is not Status.SENT or message.verification_id is None:
             return None
-        return _session_event(conn, message.verification_id, EventType.VERIFY_SENT, at)
+        session = _session_facts(conn, message.verification_id)
+        if session.features and was_sent_before(
+            conn, message.verification_id, session.features, message
+        ):
+            return None
+        return _session_event(session, message.verification_id, EventType.VERIFY_SENT, at)
     kept = None
     if not is_plain:
         errors = conn.execute(_ERRORS, (message.key,)).fetchone()
@@ -204,16 +210,20 @@ class _SessionFacts:
     mode: str
     status: str
     reason: str | None
+    features: str | None
 
 
 _SESSIONS: Final = Rows(_SessionFacts)
 _SESSION: Final = f"SELECT {_SESSIONS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- constants
 
 
+def _session_facts(conn: sqlite3.Connection, verification_id: str) -> _SessionFacts:
+    return _SESSIONS.of(conn.execute(_SESSION, (verification_id,)).fetchone())
+
+
 def _session_event(
-    conn: sqlite3.Connection, verification_id: str, kind: EventType, at: int
+    session: _SessionFacts, verification_id: str, kind: EventType, at: int
 ) -> NewEvent:
-    session = _SESSIONS.of(conn.execute(_SESSION, (verification_id,)).fetchone())
     kept = frozen_session(kind, session.status, session.reason)
     return NewEvent(kind, at, session.organization_id, session.mode, verification_id, kept)
 
@@ -222,7 +232,8 @@ def verification_event(
     conn: sqlite3.Connection, verification_id: str, kind: EventType, stamp: Stamp
 ) -> None:
     """Write the event of a session."""
-    write_all(conn, (_session_event(conn, verification_id, kind, stamp.now_ms),))
+    session = _session_facts(conn, verification_id)
+    write_all(conn, (_session_event(session, verification_id, kind, stamp.now_ms),))
 
 
 def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None:

@@ -96,6 +96,14 @@ class Acceptance(NamedTuple):
     """True: all messages are new."""
 
 
+class CodeRoute(NamedTuple):
+    """How a code leaves, where that is not by SMS."""
+
+    route: str
+    price: int
+    """Minor units."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCode:
     """The SMS of a new code, and how many an hour there may be."""

@@ -7,7 +7,7 @@ from typing import Final
 from risala.http.api import answers
 from risala.http.api.openapi.sms import WITH_BODY, ApiOperation
 from risala.http.api.verify_beside import CheckCodeBody, SendCodeBody
-from risala.http.api.verify_bodies import GetVerificationBody
+from risala.http.api.verify_bodies import GetVerificationBody, ResendCodeBody
 from risala.sms.numbering.plan import EXAMPLE
 
 _ID: Final = "ver_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
@@ -20,6 +20,11 @@ STORED: Final = {
     "createdAt": "2026-11-21T08:30:00.123Z",
     "updatedAt": "2026-11-21T08:31:07.512Z",
 }
+
+DELIVERIES: Final = [
+    {"channel": "telegram", "status": "failed", "at": "2026-11-21T08:30:00.123Z"},
+    {"channel": "sms", "status": "pending", "at": "2026-11-21T08:30:01.377Z"},
+]
 
 SEND: Final = ApiOperation(
     path="/api/verify/send",
@@ -102,4 +107,27 @@ GET: Final = ApiOperation(
     },
 )
 
-OPERATIONS: Final = (SEND, CHECK, GET)
+RESEND: Final = ApiOperation(
+    path="/api/verify/resend",
+    name="resendCode",
+    tag="Verify",
+    summary="Bring a code by the next channel",
+    description=(
+        "Brings the same code once more, by the next channel or by the named one. A publishable "
+        "key is allowed, also in a browser; it is answered `verificationId` alone. Each counts "
+        "in the limits and is charged. 400 with `data.code` `NO_CHANNEL_LEFT`: each channel was "
+        "tried, or the verification is over."
+    ),
+    body=ResendCodeBody,
+    answer=answers.VERIFICATION,
+    errors=(*WITH_BODY, 402, 404, 429),
+    body_examples={"next": {"value": {"verificationId": _ID}}},
+    answer_examples={
+        "secret": {
+            "summary": "With a secret key",
+            "value": {**STORED, "channel": "sms", "deliveries": DELIVERIES},
+        },
+    },
+)
+
+OPERATIONS: Final = (SEND, CHECK, GET, RESEND)

@@ -23,6 +23,7 @@ from risala.engine.journal.store.schema.accounts import (
 )
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
 from risala.engine.journal.store.schema.carriers import ADDRESSES, CARRIERS, SECRETS
+from risala.engine.journal.store.schema.channels import CHANNELS as CHANNEL_TABLES
 from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.hooks import HOOKS
 from risala.engine.journal.store.schema.inbound import INBOUND, LABELS, SENT_TIMES
@@ -178,6 +179,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_message_hops": (HOPS,),
     "v1.1_code_figures": (CODE_COUNTS,),
     "v1.1_session_details": (SESSION_DETAILS,),
+    "v1.1_channels": (CHANNEL_TABLES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -43,6 +43,7 @@ class PluginView(SnakeCase):
     """For which contract it is made; None: it does not say."""
     state: str
     drivers: Names = ()
+    channels: Names = ()
     mailers: Names = ()
     payment_methods: Names = ()
     event_sinks: Names = ()
@@ -62,7 +63,13 @@ class PluginView(SnakeCase):
     def names(self) -> Names:
         """The names of all that it brings."""
         return (
-            *(*self.drivers, *self.mailers, *self.payment_methods, *self.event_sinks),
+            *(
+                *self.drivers,
+                *self.channels,
+                *self.mailers,
+                *self.payment_methods,
+                *self.event_sinks,
+            ),
             *(*self.message_policies, *self.faces, *self.commands, *self.console_pages),
         )
 
@@ -91,6 +98,7 @@ class PluginsReport(SnakeCase):
     """Whether a service runs."""
     plugins: tuple[PluginView, ...]
     drivers: Contributions = ()
+    channels: Contributions = ()
     mailers: Contributions = ()
     payment_methods: Contributions = ()
     event_sinks: Contributions = ()
