@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pytest
 import trio
@@ -187,6 +187,18 @@ async def house(open_house: OpenHouse, quick: trio.testing.MockClock) -> AsyncIt
 def quick(autojump_clock: trio.testing.MockClock) -> trio.testing.MockClock:
     """Minutes and hours pass at once."""
     return autojump_clock
+
+
+QUIET: Final = ("delivery", "webhooks")
+"""Folders whose tests let hours pass and show nothing of alerts."""
+
+
+@pytest.fixture(autouse=True)
+def seldom_alerts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In some folders an engine looks once a day for what to alert of: each minute it is a third
+    of their processor time."""
+    if request.path.relative_to(Path(__file__).parent).parts[0] in QUIET:
+        monkeypatch.setattr("risala.engine.features.alerts.service.LOOK_S", 86_400.0)
 
 
 Leap = Callable[..., Awaitable[None]]
