@@ -114,7 +114,7 @@ class PhoneLine:
             message.notify()
 
     def phone_changed(self) -> None:
-        """Another phone is the carrier's, or none: submits whose message the former one has end."""
+        """End the submits whose message the former phone has: another is the carrier's, or none."""
         for message in self.messages:
             message.notify()
 

@@ -119,7 +119,7 @@ class PhoneLink:
         return trio.current_time() - self._heard_s
 
     def phone_changed(self) -> None:
-        """Another phone has taken the former one's place, or the phone is forgotten."""
+        """Begin anew: the former phone has lost its place to another one, or is forgotten."""
         self._seen_ms = None
         for line in self._lines:
             line.phone_changed()
