@@ -459,7 +459,7 @@ class GoesOnWithoutReader(Streams):
                 await trio.sleep(1)
 
 
-@bad("test_a_stream_ends_with_its_reader", "answered 503, and not with a stream", StreamSuite)
+@bad("test_a_stream_ends_with_its_reader", "was answered 503 after others had left", StreamSuite)
 class CountsReadersAlone(Streams):
     """It forgets that they leave."""
 
