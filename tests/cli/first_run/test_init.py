@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from patience import HANG_S
 from processes import Process, environment
-from risala.cli.first_run import service
+from risala.cli.first_run import finishing, service
 from risala.cli.first_run.finishing import Finish
 from risala.cli.first_run.settings import SettingsFile
 from risala.cli.first_run.trials import MachineTrials
@@ -395,3 +395,15 @@ async def test_a_phone_that_does_not_come_is_told_why_and_how_to_go_on(at):
     step = next(each for each in told if "made0by0the0driver" in each.english)
     assert step.english == "There, Private Token: made0by0the0driver"
     assert step.spoken["fr"] == "Au même endroit, Private Token\u00a0: {token}"
+
+
+def test_the_command_that_starts_it_again_is_one_that_a_shell_finds(monkeypatch, tmp_path):
+    beside, elsewhere = tmp_path / "clone/risala", tmp_path / "bin/risala"
+    for place in (beside, elsewhere):
+        place.parent.mkdir()
+        place.touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(beside.with_name("python")))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert finishing._program() == str(beside)
+    monkeypatch.setenv("PATH", str(elsewhere.parent))
+    assert finishing._program() == "risala"
