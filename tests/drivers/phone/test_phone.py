@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import trio
 
@@ -104,6 +106,26 @@ async def test_the_stream_of_a_phone_that_waits_does_not_count(line, autojump_cl
     await other.wait(StreamChanged, lambda it: it.is_open)
     line.phone.kill()
     await line.context.wait_health(HealthState.DOWN)
+
+
+async def test_a_phone_let_in_while_its_stream_opens_is_there(line, autojump_clock):
+    line.phone.kill()
+    call = line.network.call
+    body = json.dumps({"name": "xiaomi/redmi"}).encode()
+    answer = await call("POST", "/device", {"Authorization": f"Bearer {TOKEN}"}, body)
+    own = {"Authorization": f"Bearer {json.loads(answer.body)['token']}"}
+    stream = await call("GET", "/events", own)  # asked for, and not begun
+    await line.driver.command("replace", [])
+    line.nursery.start_soon(stream.write, ignored)
+    await line.context.wait_until(lambda it: it.healths[-1].state is HealthState.DOWN)
+    await call("GET", "/message", own)
+    await line.context.wait_until(lambda it: it.healths[-1].text == "xiaomi/redmi is connected.")
+    await trio.sleep(60)  # and does not live by the grace that a new phone has
+    assert line.context.healths[-1].state is HealthState.UP
+
+
+async def ignored(_: bytes) -> None:
+    await trio.lowlevel.checkpoint()
 
 
 async def test_a_wiped_phone_gets_nothing_that_it_had_before(new_line, autojump_clock):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
@@ -104,8 +105,8 @@ class PhoneCalls:
                 await link.reported(phone, reports_of(await request.read()))
                 return _NOTHING
             case "GET /events":
-                events = link.events if phone.id == link.phone_id else link.waiting_events
-                return CarrierStream(events.write, headers=(("Cache-Control", "no-cache"),))
+                write = partial(link.stream, phone.id)
+                return CarrierStream(write, headers=(("Cache-Control", "no-cache"),))
             case "GET /webhooks":
                 return _json(_webhooks(request.own_url))
             case "GET /settings":

@@ -16,6 +16,7 @@ from risala.drivers.phone.health import PhoneFacts, health_of
 from risala.drivers.phone.line import PhoneLine
 from risala.drivers.phone.settings import PhoneSettings
 from risala.drivers.phone.words import StateReport
+from risala.plugins.answering import SendPart
 from risala.plugins.contract import DriverContext, Health
 
 GRACE_S: Final = 20.0
@@ -126,6 +127,12 @@ class PhoneLink:
         self.events.close()
         self.waiting_events.close()  # it connects again, as the carrier's phone
         self.changed()
+
+    async def stream(self, phone_id: str, send: SendPart) -> None:
+        """Send events to a phone that has just connected. Which ones is decided when the stream
+        begins: the operator may have let the phone in since it asked for it."""
+        events = self.events if phone_id == self.phone_id else self.waiting_events
+        await events.write(send)
 
     async def wait_change(self) -> None:
         """Wait until somebody looks how the phone is: something may have changed."""
