@@ -136,6 +136,8 @@ export class Risala {
       amount?: string;
       currency?: string;
       payee?: string;
+      template?: string;
+      variables?: Record<string, string>;
     },
   ): Promise<{ verificationId: string }>;
   checkVerification(

@@ -239,6 +239,11 @@ ROWS = (
         ("--org", "{org}", "--by", "channel", "--since", "1h"),
         (("by", "channel"), ("whole.asked", int), ("items", list), ("countedUntil", None)),
     ),
+    Row(
+        "verify templates",
+        ("{org}", "--name", "login", "--language", "fr", "--text", "{{{{shop}}}} : {{{{code}}}}"),
+        (("templates", list),),
+    ),
     Row("verify cancel", ("{verification}",), (("status", "canceled"), ("reason", "canceled"))),
     Row(
         "verify config",

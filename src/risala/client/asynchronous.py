@@ -175,6 +175,8 @@ class AsyncRisala:
         amount: str | None = None,
         currency: str | None = None,
         payee: str | None = None,
+        template: str | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> answers.StartedVerification:
         """Send a code. It has no idempotency key: after `LostAnswerError` a code may be on its way,
         and another call sends another code. What follows ``channels`` needs a secret key."""
@@ -184,6 +186,7 @@ class AsyncRisala:
             channels=None if channels is None else [*channels],
             clientIp=client_ip, userAgent=user_agent, tags=None if tags is None else [*tags],
             code=code, amount=amount, currency=currency, payee=payee,
+            template=template, variables=None if variables is None else {**variables},
         )  # fmt: skip
         return await self._caller.ask(call)
 

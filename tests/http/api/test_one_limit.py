@@ -114,6 +114,8 @@ ALONE = {
     ("SendCodeBody", "userAgent"): "programs alone give it",
     ("SendCodeBody", "tags"): "programs alone give them",
     ("SendCodeBody", "payee"): "programs alone give it",
+    ("SendCodeBody", "template"): "programs alone give it",
+    ("SendCodeBody", "variables"): "programs alone give them",
     ("CheckCodeBody", "payee"): "programs alone give it",
     ("CheckCodeBody", "code"): "the command reads any text",
     ("ListMessagesBody", "from"): "a filter: a longer one finds nothing",
@@ -175,7 +177,17 @@ BY_API = {
     ("SendBody", "validitySeconds"): "`validity_s` of the operation",
     **{
         ("SendCodeBody", name): "programs alone give it"
-        for name in ("clientIp", "userAgent", "tags", "code", "amount", "currency", "payee")
+        for name in (
+            "clientIp",
+            "userAgent",
+            "tags",
+            "code",
+            "amount",
+            "currency",
+            "payee",
+            "template",
+            "variables",
+        )
     },
     **{
         ("CheckCodeBody", name): "programs alone give it"

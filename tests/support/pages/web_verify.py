@@ -118,6 +118,11 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             return {**funnel, "pending": 3, "latestOnly": False}
         case "codes.figures":
             return code_figures(arguments["by"])
+        case "verify.templates":
+            text = {"organizationId": "org_1", "text": "{{shop}}: {{code}}"}
+            named = [("login", ""), ("login", "fr"), ("pay", "ar")]
+            texts = [{"name": name, "language": language, **text} for name, language in named]
+            return {"organizationId": "org_1", "templates": texts}
         case "verify.get" | "verify.cancel":
             if arguments["verification_id"] == "ver_none":
                 raise NotFound("There is no such thing.")

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from risala.engine.rules.template import DEFAULT_LOCALE
+from risala.engine.rules.template import DEFAULT_LOCALE, TEMPLATE_MAX, template_fault
 from risala.sms.currencies import decimals_of, has_too_many
 
+VARIABLES_MAX: Final = 10
 PAYMENT: Final = ("amount", "currency", "payee")
 """Members that name a payment; a request has all of them, or none."""
 REPORTS: Final = ("approved", "failed")
@@ -34,6 +35,8 @@ _is_link: Final = re.compile(
     re.IGNORECASE,
 ).search
 
+_variable: Final = re.compile(r"\{\{(?!code\}\}|expiry_minutes\}\})([a-z][a-z0-9_]{0,39})\}\}")
+
 
 def word_of(text: str) -> str:
     """A caller's word in the form in which it is sent, stored and compared."""
@@ -49,6 +52,27 @@ def word_fault(word: str) -> str | None:
     if "{{" in word or "}}" in word:
         return "must not contain placeholders."
     return None
+
+
+def named_template_fault(template: str) -> str | None:
+    """What is wrong with a template whose variables requests fill in, as a sentence; None:
+    nothing."""
+    names = variables_of(template)
+    if len(names) > VARIABLES_MAX:
+        return f"A template can have at most {VARIABLES_MAX} variables."
+    if len(template) > TEMPLATE_MAX:
+        return f"A template can have at most {TEMPLATE_MAX} characters."
+    return template_fault(_variable.sub("", template))
+
+
+def variables_of(template: str) -> list[str]:
+    """The names of a template's variables."""
+    return [*dict.fromkeys(_variable.findall(template))]
+
+
+def names_payment(template: str) -> bool:
+    """Whether a template itself names the payment that a code is for."""
+    return set(PAYMENT) <= {*variables_of(template)}
 
 
 def minor_of(amount: str, currency: str) -> int | None:

@@ -114,20 +114,16 @@ class VerifySettings(BaseModel):
             raise ValueError("An origin is a host name in lower case, like example.com.")
         return origins
 
-    def text(
-        self, locale: str | None, app_hash: str | None, origin: str | None, more: str = ""
-    ) -> str:
-        """The frozen text of a code SMS: complete except for the code.
-
-        Args:
-            more: what follows the template.
-        """
+    def template_of(self, locale: str | None) -> str:
+        """The template of a send's language; None: of a send without one."""
         locale = locale or self.language
         if locale is None:
-            template = self.template or BUILT_IN[DEFAULT_LOCALE]
-        else:
-            template = self.templates.get(locale) or BUILT_IN[locale]
-        return freeze(template + more, self.expiry_minutes, app_hash, origin)
+            return self.template or BUILT_IN[DEFAULT_LOCALE]
+        return self.templates.get(locale) or BUILT_IN[locale]
+
+    def text(self, locale: str | None, app_hash: str | None, origin: str | None) -> str:
+        """The frozen text of a code SMS: complete except for the code."""
+        return freeze(self.template_of(locale), self.expiry_minutes, app_hash, origin)
 
     def faults_of(
         self, locale: str | None, app_hash: str | None, origin: str | None

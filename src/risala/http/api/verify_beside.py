@@ -19,9 +19,10 @@ from risala.engine.model.records.verify.sessions import (
     PAYEE_CHARACTERS_MAX,
     TAG_CHARACTERS_MAX,
     TAGS_MAX,
+    TEMPLATE_NAME_CHARACTERS_MAX,
     USER_AGENT_CHARACTERS_MAX,
 )
-from risala.engine.rules.code_words import REPORTS, word_fault, word_of
+from risala.engine.rules.code_words import REPORTS, VARIABLES_MAX, word_fault, word_of
 from risala.engine.rules.people.emails import normalised
 from risala.http.api import fields
 from risala.http.api.quick import CODE_CHARACTERS
@@ -102,6 +103,24 @@ def _recipient(text: str, info: ValidationInfo) -> str:
     return fields.number(text, info) if address is None else address
 
 
+def _variable(text: str) -> str:
+    word = word_of(text)
+    fault = word_fault(word)
+    if fault is not None:
+        raise PydanticCustomError(
+            "invalid_variable", "Each of `variables` {fault}", {"fault": fault}
+        )
+    return word
+
+
+_VariableName = Annotated[
+    str, Field(min_length=1, max_length=TEMPLATE_NAME_CHARACTERS_MAX, json_schema_extra=_FIT)
+]
+_Variable = Annotated[
+    str, Field(max_length=PAYEE_CHARACTERS_MAX, json_schema_extra=_FIT), AfterValidator(_variable)
+]
+
+
 class SendCodeBody(PublishableSendBody):
     """A code to send."""
 
@@ -150,6 +169,24 @@ class SendCodeBody(PublishableSendBody):
             f" or page has it. {_ONLY}",
         ),
     ] = None
+    template: Annotated[
+        str | None,
+        Field(
+            max_length=TEMPLATE_NAME_CHARACTERS_MAX,
+            description="The name of one of the organization's texts of codes"
+            f" (`risala verify templates`). {_ONLY}",
+            json_schema_extra=_FIT,
+        ),
+    ] = None
+    variables: Annotated[
+        dict[_VariableName, _Variable] | None,
+        Field(
+            max_length=VARIABLES_MAX,
+            repr=False,
+            description="What is written into that text, by its placeholders; each one line of at"
+            f" most {PAYEE_CHARACTERS_MAX} characters, no link. {_ONLY}",
+        ),
+    ] = None
     amount: Annotated[
         Amount | None,
         Field(
@@ -180,6 +217,8 @@ _SAID: Final = {
     "userAgent": "user_agent",
     "tags": "tags",
     "code": "code",
+    "template": "template",
+    "variables": "variables",
     "amount": "amount",
     "currency": "currency",
     "payee": "payee",

@@ -13,17 +13,21 @@ from typing import Any, Final
 
 from risala.engine.features.session_details.records import NAME, SaidDetails
 from risala.engine.features.session_details.stored import SessionDetailRepository, store
+from risala.engine.features.session_details.stored_texts import CodeTemplateRepository
 from risala.engine.model.commands import Beside
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.states import Mode
 from risala.engine.rules.code_words import (
     PAYMENT,
     minor_of,
+    names_payment,
     payment_line,
     same_payment,
     shown_amount,
+    variables_of,
 )
 from risala.engine.rules.sealing import NONCE_BYTES, Seal
+from risala.engine.rules.template import freeze
 from risala.engine.rules.verification import VerificationRow
 from risala.engine.verify.session_features import (
     NOTHING,
@@ -42,6 +46,7 @@ class SessionDetails:
 
     def __init__(self, sources: SessionSources) -> None:
         self._stored = sources.repositories.part(SessionDetailRepository)
+        self._templates = sources.repositories.part(CodeTemplateRepository)
         self._seal = Seal(sources.ring, "session details")
 
     async def open(self, opening: Opening) -> Opening:
@@ -55,8 +60,8 @@ class SessionDetails:
             nonce = secrets.token_bytes(NONCE_BYTES)
             closed = self._seal.close(json.dumps(sealed, ensure_ascii=False), opening.id, nonce)
             details = replace(details, secrets=tuple(sealed), sealed=closed)
-        if "amount" in sealed:
-            opening = _with_payment(opening, sealed)
+        if "template" in opening.command.beside or "amount" in sealed:
+            opening = self._with_text(opening, sealed)
         return replace(
             opening,
             code_length=len(sealed["code"]) if "code" in sealed else opening.code_length,
@@ -77,6 +82,31 @@ class SessionDetails:
             tuple(beside.get("tags", ())),
         )
 
+    def _with_text(self, opening: Opening, sealed: Mapping[str, Any]) -> Opening:
+        """The session with a text of its own: by name, or with the payment that it is for.
+
+        Raises:
+            Invalid: there is no such text, or a variable of it is missing.
+        """
+        command, settings = opening.command, opening.settings
+        locale = command.locale or settings.language
+        name: str | None = command.beside.get("template")
+        template = settings.template_of(command.locale) if name is None else None
+        if name is not None:
+            texts = self._templates.named(opening.organization_id, name)
+            template = texts.get(locale or "") or texts.get("")
+        if template is None:
+            text = "The organization has no such text of codes, or not in this language."
+            raise Invalid("template", "unknown_template", text)
+        if "amount" in sealed and not names_payment(template):
+            template = f"{template}\n{payment_line(locale)}"
+        words = _words(sealed)
+        if missing := [each for each in variables_of(template) if each not in words]:
+            text = f"`variables` must have {', '.join(missing)}: the text wants them."
+            raise Invalid("variables", "missing_variable", text)
+        minutes, hosts = settings.expiry_minutes, (command.app_hash, command.origin)
+        return replace(opening, text=freeze(template, minutes, *hosts), words=words)
+
     def code(self, session: VerificationRow) -> str | None:
         details = self._of_pending(session)
         if "code" not in details.secrets:
@@ -86,7 +116,8 @@ class SessionDetails:
 
     def words(self, session: VerificationRow) -> Mapping[str, str]:
         details = self._of_pending(session)
-        return _payment_words(self._opened(details)) if "amount" in details.secrets else NOTHING
+        has_words = not {"amount", "variables"}.isdisjoint(details.secrets)
+        return _words(self._opened(details)) if has_words else NOTHING
 
     def judge(self, session: VerificationRow, check: CodeCheck) -> bool | None:
         reported: str | None = check.beside.get("reported")
@@ -139,11 +170,14 @@ def _sealed_of(opening: Opening) -> dict[str, Any]:
         Invalid: each of them that is not possible.
     """
     beside = opening.command.beside
-    values = {name: beside[name] for name in ("code", *PAYMENT) if name in beside}
+    values = {name: beside[name] for name in ("code", "variables", *PAYMENT) if name in beside}
     faults = []
     if "code" in values and not opening.settings.own_codes:
         text = "Codes of your own are not switched on in the organization's Verify configuration."
         faults.append(FieldFault("code", "not_allowed", text))
+    if "variables" in values and "template" not in beside:
+        text = "`template` is required with `variables`."
+        faults.append(FieldFault("template", "required", text))
     missing = [name for name in PAYMENT if name not in values]
     if len(missing) < len(PAYMENT):
         faults += [_missing(name) for name in missing]
@@ -171,17 +205,13 @@ def _missing(name: str) -> FieldFault:
     return FieldFault(name, "required", f"`{name}` is required: the code is for a payment.")
 
 
-def _with_payment(opening: Opening, sealed: Mapping[str, Any]) -> Opening:
-    """The session with a text that names its payment."""
-    command, settings = opening.command, opening.settings
-    line = payment_line(command.locale or settings.language)
-    text = settings.text(command.locale, command.app_hash, command.origin, f"\n{line}")
-    return replace(opening, text=text, words={**opening.words, **_payment_words(sealed)})
-
-
-def _payment_words(sealed: Mapping[str, Any]) -> dict[str, str]:
-    amount = shown_amount(sealed["amount"], sealed["currency"])
-    return {"amount": amount, "currency": sealed["currency"], "payee": sealed["payee"]}
+def _words(sealed: Mapping[str, Any]) -> dict[str, str]:
+    """What is written into the text."""
+    words = dict(sealed.get("variables", NOTHING))
+    if "amount" in sealed:
+        amount = shown_amount(sealed["amount"], sealed["currency"])
+        words |= {"amount": amount, "currency": sealed["currency"], "payee": sealed["payee"]}
+    return words
 
 
 def _bucket_of(address: str) -> str:

@@ -209,6 +209,17 @@ CREATE INDEX session_details_by_client
   ON session_details (organization_id, mode, client, created_at) WHERE client IS NOT NULL;
 """
 
+CODE_TEMPLATES: Final = """
+-- Texts of codes that requests choose by name; no language: for all others.
+CREATE TABLE code_templates (
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  name TEXT NOT NULL,
+  language TEXT NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (organization_id, name, language)
+) STRICT, WITHOUT ROWID;
+"""
+
 # The tables of counts: messages by hour and by minute, failures by their causes.
 
 COUNTS: Final = """

@@ -30,6 +30,7 @@ from risala.engine.journal.store.schema.inbound import INBOUND, LABELS, SENT_TIM
 from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, STORED
 from risala.engine.journal.store.schema.messages import (
     CODE_COUNTS,
+    CODE_TEMPLATES,
     COUNTS,
     HOPS,
     MESSAGES,
@@ -180,6 +181,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_code_figures": (CODE_COUNTS,),
     "v1.1_session_details": (SESSION_DETAILS,),
     "v1.1_channels": (CHANNEL_TABLES,),
+    "v1.1_code_templates": (CODE_TEMPLATES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -17,6 +17,9 @@ TAG_CHARACTERS_MAX: Final = 64
 USER_AGENT_CHARACTERS_MAX: Final = 512
 """Browsers inside applications write 300."""
 PAYEE_CHARACTERS_MAX: Final = 60
+"""Of a variable too."""
+TEMPLATE_NAME_CHARACTERS_MAX: Final = 40
+"""Of a variable's name too."""
 
 
 @dataclass(frozen=True, slots=True)
