@@ -333,6 +333,7 @@ async def test_a_code_for_a_payment_comes_by_sms_alone(open_channels, quick):
         with pytest.raises(Invalid):
             await codes.send(channels=["chat"], **payment)
         named = await codes.send("+22236123457", channels=["sms"], **payment)
+        await codes.drivers["sms"].wait_submitted(2)  # else what waits is withdrawn
         for session in (verification_id, named):
             with pytest.raises(NoChannelLeft):
                 await codes.resend(session, "chat")
