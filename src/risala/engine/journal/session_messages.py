@@ -17,14 +17,23 @@ _LEFT = (Status.PROCESSING, Status.SENT)
 
 def messages_of(conn: sqlite3.Connection, row: VerificationRow) -> list[MessageState]:
     """All messages with a session's code, the first one first."""
-    first = load(conn, row.message_id)
-    messages = [] if first is None else [first]
-    for feature in _bringing(row.features):
-        assert feature.session_messages is not None
-        ids = feature.session_messages()(conn, row.id)
-        others = (load(conn, each) for each in ids if each != row.message_id)
-        messages += [each for each in others if each is not None]
-    return messages
+    ids = dict.fromkeys((row.message_id, *brought(conn, row.id, row.features)))
+    messages = (load(conn, each) for each in ids)
+    return [each for each in messages if each is not None]
+
+
+def brought(conn: sqlite3.Connection, verification_id: str, named: str | None) -> list[str]:
+    """The ids of the messages by which a session's features bring its code.
+
+    Args:
+        named: the features that the session names.
+    """
+    return [
+        each
+        for feature in _bringing(named)
+        if feature.session_messages is not None
+        for each in feature.session_messages()(conn, verification_id)
+    ]
 
 
 def proven_of(messages: list[MessageState]) -> MessageState | None:
@@ -56,12 +65,7 @@ def was_sent_before(
     Args:
         named: the features that the session names.
     """
-    ids = (
-        each
-        for feature in _bringing(named)
-        if feature.session_messages is not None
-        for each in feature.session_messages()(conn, verification_id)
-    )
+    ids = brought(conn, verification_id, named)
     others = (load(conn, each) for each in ids if each != message.id)
     return any(
         value_of(conn, "SELECT sent_at FROM message WHERE key = ?", (other.key,)) is not None

@@ -9,10 +9,13 @@ import pytest
 
 from risala.config.model import Settings
 from risala.engine.features.channels.service import ChannelSending
+from risala.engine.features.code_figures.records import FIGURES
 from risala.engine.journal.audit.books import audit
 from risala.engine.model.commands import SendCode
 from risala.plugins.testing.fake_driver import FakeDriver
 
+SINCE = "2025-01-01T00:00:00Z"
+COUNTED = ("asked", "sent", "delivered", "entered", "cost")
 CHANNELS = {
     "chat": {"channel": "telegram", "price": "0.20"},
     "call": {"channel": "voice", "price": "2.00"},
@@ -53,6 +56,13 @@ class Codes:
     async def events(self) -> list[str]:
         told = [event["type"] for event in await self.house.events()]
         return [each for each in told if each != "balance.low"]
+
+    async def counted(self) -> dict[str, tuple[int, int, int, int, str]]:
+        """Codes by channel: asked for, sent, delivered, entered; and what they cost."""
+        organization_id = self.house.principal.organization_id
+        arguments = {"organization_id": organization_id, "since": SINCE, "by": "channel"}
+        figures = await self.house.gateway.perform(FIGURES.name, arguments)
+        return {each["of"]: tuple(each[name] for name in COUNTED) for each in figures["items"]}
 
     def books(self) -> tuple[str, ...]:
         """What does not agree in them."""

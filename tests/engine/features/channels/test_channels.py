@@ -31,6 +31,7 @@ async def test_a_delivered_code_is_all_there_is(open_channels, quick):
         assert await codes.check(verification_id, codes.code_in("chat"))
         assert await codes.events() == ["verify.sent", "verify.approved"]
         assert await codes.house.balance() == "999.80"
+        assert await codes.counted() == {"chat": (1, 1, 1, 1, "0.20")}
         assert codes.books() == ()
 
 
@@ -46,6 +47,7 @@ async def test_a_refusal_begins_the_next_at_once_and_is_refunded(open_channels, 
         deliveries = [("chat", "failed"), ("sms", "delivered")]
         assert codes.told(verification_id) == ("pending", deliveries)
         assert codes.code_in("sms") == codes.code_in("chat")
+        assert await codes.counted() == {"sms": (1, 1, 1, 0, "0.50")}
         assert codes.drivers["sms"].submitted[0].text.startswith("Your verification code is ")
         assert await codes.check(verification_id, codes.code_in("sms"))
         assert await codes.events() == ["verify.sent", "verify.approved"]
@@ -66,6 +68,7 @@ async def test_without_word_the_next_begins_after_its_time_and_verify_sent_is_to
         await codes.drivers["chat"].receipt("1")  # late, and harms nothing
         await trio.sleep(60)
         assert codes.told(verification_id) == ("pending", [("chat", "delivered"), ("sms", "sent")])
+        assert await codes.counted() == {"chat": (1, 1, 1, 0, "0.70")}
         assert await codes.events() == ["verify.sent"]
         assert await codes.check(verification_id, codes.code_in("chat"))
         assert await codes.house.balance() == "999.30"

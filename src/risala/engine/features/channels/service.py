@@ -50,7 +50,10 @@ AT_ONCE: Final = 100
 _REFUSED: Final = (RateLimited, InsufficientBalance, SpendCapReached, Forbidden)
 _DELIVERED: Final = Status.DELIVERED.value
 NO_NEXT: Final = "Each channel of this verification was tried. Send another code."
-FOR_PAYMENT: Final = "A code for a payment comes by SMS alone: its text names the payment."
+OWN_WORDS: Final = (
+    "A code whose text names a payment or has variables comes by SMS alone: other channels write "
+    "their own text."
+)
 NOT_PENDING: Final = "The verification is over. Send another code."
 
 log = structlog.get_logger(__name__)
@@ -153,14 +156,15 @@ class ChannelSending:
     def _refuse_unworded(
         self, row: VerificationRow, session: ChannelSession, channel: str | None
     ) -> None:
-        """Refuse a channel for a code whose text names a payment: its own text does not.
+        """Refuse a channel for a code whose text has words of its own, such as a payment: the
+        channel writes another text.
 
         Raises:
             NoChannelLeft: see above.
         """
         text, worded = session.text, self._services.session_features.worded
         if channel not in (None, SMS) and text is not None and worded(row, text) != text:
-            raise NoChannelLeft(FOR_PAYMENT)
+            raise NoChannelLeft(OWN_WORDS)
 
     def _plain(self, principal: Principal, row: VerificationRow) -> ChannelSession:
         """A session that has only its SMS so far, as one with channels."""

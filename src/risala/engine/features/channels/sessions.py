@@ -64,7 +64,7 @@ class ChannelSessions:
             text = "Codes to e-mail addresses are not switched on for this kind of key."
             raise Invalid("to", "no_address", text)
         there = offered(self.tables, to)
-        if opening.words:  # its text names a payment, which a channel's does not
+        if opening.words:  # a payment or variables, which a channel's own text has not
             there = [each for each in there if each == SMS]
         return chosen(use, opening.key_type, named, there)
 

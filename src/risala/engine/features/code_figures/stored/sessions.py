@@ -12,32 +12,34 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import Final, NamedTuple
 
+from risala.config.channels import SMS
 from risala.dataclass import dataclass
 from risala.engine.features.code_figures.rules import MINUTE_MS, rounded_s
+from risala.engine.journal.session_messages import brought
 from risala.engine.journal.store.names import name_sql
 from risala.engine.model.ids import key_of
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, MODES, SENT, UNDELIVERED
 from risala.engine.model.states import SessionState
 from risala.engine.rules.days import day_of
 from risala.engine.rules.networks import UNKNOWN, network
+from risala.engine.rules.router import CHANNEL_MARK
 
 LATE_MS: Final = 2 * 3_600_000
 """What comes later than this after a code was asked for is not counted: twice as long as a code can
 be valid."""
-SMS: Final = "sms"
-"""The channel of a code that is a message to a phone."""
 CountryOf = Callable[[str], str | None]
 """The two letters of the country that a number belongs to."""
 _LEFT: Final = frozenset({SENT, DELIVERED, UNDELIVERED})
+_REFUNDED: Final = frozenset({FAILED, CANCELED})
 _ENDED: Final = frozenset({DELIVERED, UNDELIVERED, FAILED, CANCELED})
 _SESSIONS: Final = (
     "SELECT v.rowid, v.id, v.message_id, o.no, o.time_zone, o.deleted_at, v.mode, v.recipient,"
-    " v.status, v.created_at, v.updated_at, v.expires_at FROM {source}"
+    " v.status, v.created_at, v.updated_at, v.expires_at, v.features FROM {source}"
     " CROSS JOIN organizations o ON o.id = v.organization_id"
 )
 _MESSAGES: Final = (
-    f"SELECT id, status, {name_sql('carrier')}, {name_sql('api_key')},"  # noqa: S608 -- constants
-    " CASE WHEN charge IS NULL THEN 0 ELSE price END"
+    f"SELECT id, status, {name_sql('route')}, {name_sql('carrier')},"  # noqa: S608 -- constants
+    f" {name_sql('api_key')}, CASE WHEN charge IS NULL THEN 0 ELSE price END"
     " FROM message WHERE key IN (SELECT value FROM json_each(?))"
 )
 
@@ -68,8 +70,12 @@ class CodeSession:
     """Its organization is deleted."""
     is_over: bool
     has_message: bool
-    message_status: int
-    price: int
+    has_left: bool
+    has_arrived: bool
+    has_ended: bool
+    """So has each delivery of its code."""
+    cost: int
+    """Of all deliveries; what failed or was withdrawn is refunded."""
     created_at: int
     expires_at: int
     took_ms: int | None
@@ -77,24 +83,18 @@ class CodeSession:
 
     @property
     def is_sent(self) -> bool:
-        return self.message_status in _LEFT or self.took_ms is not None
+        return self.has_left or self.took_ms is not None
 
     @property
     def is_delivered(self) -> bool:
-        return self.message_status == DELIVERED or self.took_ms is not None
-
-    @property
-    def cost(self) -> int:
-        """What failed or was withdrawn is refunded."""
-        return 0 if self.message_status in (FAILED, CANCELED) else self.price
+        return self.has_arrived or self.took_ms is not None
 
     def may_change(self, now_ms: int) -> bool:
         """Whether it may yet count as something else. A code of the future is one from before the
         clock was set back, and waits no longer than others."""
         is_late = not 0 <= now_ms - self.created_at < LATE_MS
         is_over = self.is_over or now_ms - self.expires_at >= LATE_MS
-        has_ended = not self.has_message or self.message_status in _ENDED
-        return not (is_over and (has_ended or is_late))
+        return not (is_over and (self.has_ended or is_late))
 
 
 class _Row(NamedTuple):
@@ -110,15 +110,22 @@ class _Row(NamedTuple):
     created_at: int
     updated_at: int
     expires_at: int
+    features: str | None
 
 
 class _Message(NamedTuple):
-    """The message of a code."""
+    """A message by which a code comes."""
 
     status: int = CANCELED
+    route: str | None = None
     carrier: str | None = None
     api_key: str | None = None
     price: int = 0
+
+    @property
+    def channel(self) -> str:
+        mark, name = (self.route or "")[:1], (self.route or "")[1:]
+        return name if mark == CHANNEL_MARK else SMS
 
 
 def read(
@@ -128,7 +135,7 @@ def read(
     values: Sequence[object],
     country_of: CountryOf,
 ) -> list[CodeSession]:
-    """Sessions with their messages, by two statements.
+    """Sessions with their messages, by two statements, and one for each that has channels.
 
     Args:
         source: the table ``verifications v``, with the index that is used.
@@ -136,18 +143,27 @@ def read(
     """
     rows = conn.execute(f"{_SESSIONS.format(source=source)} {where}", values).fetchall()
     sessions = [_Row(*row) for row in rows]
-    keys = [key for each in sessions if (key := key_of(each.message_id)) is not None]
+    ids = [
+        dict.fromkeys((each.message_id, *brought(conn, each.id, each.features)))
+        for each in sessions
+    ]
+    keys = [key for each in ids for one in each if (key := key_of(one)) is not None]
     known = conn.execute(_MESSAGES, (json.dumps(keys),))
     messages = {message_id: _Message(*rest) for message_id, *rest in known}
-    return [_session(each, messages.get(each.message_id), country_of) for each in sessions]
+    return [
+        _session(row, [messages[one] for one in each if one in messages], country_of)
+        for row, each in zip(sessions, ids, strict=True)
+    ]
 
 
-def _session(row: _Row, message: _Message | None, country_of: CountryOf) -> CodeSession:
-    known, of = network(row.recipient), message or _Message()
+def _session(row: _Row, messages: Sequence[_Message], country_of: CountryOf) -> CodeSession:
+    """A session counts where its code arrived, or else was sent last."""
+    arrived = [each for each in messages if each.status == DELIVERED]
+    known, of = network(row.recipient), (arrived or messages or [_Message()])[-1]
     cell = Cell(
         *(row.organization, MODES.number(row.mode), day_of(row.zone, row.created_at)),
         *("" if known == UNKNOWN else known, country_of(row.recipient) or ""),
-        *(of.carrier or "", SMS, of.api_key or ""),
+        *(of.carrier or "", of.channel, of.api_key or ""),
     )
     is_entered = row.status == SessionState.APPROVED
     return CodeSession(
@@ -156,9 +172,11 @@ def _session(row: _Row, message: _Message | None, country_of: CountryOf) -> Code
         cell=cell,
         is_deleted=row.deleted_at is not None,
         is_over=row.status != SessionState.PENDING,
-        has_message=message is not None,
-        message_status=of.status,
-        price=of.price,
+        has_message=bool(messages),
+        has_left=any(each.status in _LEFT for each in messages),
+        has_arrived=bool(arrived),
+        has_ended=all(each.status in _ENDED for each in messages),
+        cost=sum(each.price for each in messages if each.status not in _REFUNDED),
         created_at=row.created_at,
         expires_at=row.expires_at,
         took_ms=max(0, row.updated_at - row.created_at) if is_entered else None,
