@@ -20,8 +20,8 @@ from proofs.phones.books import PhoneBooks
 from proofs.phones.street import Street, opened
 
 MESSAGES: Final = 1000
-"""As many as are through in a few minutes. The quota of a phone is 1,800 segments in half an hour
-at the most: ten thousand messages take an hour and a half."""
+"""As many as are through in a few minutes. The quota of a SIM is 1,800 segments in half an hour at
+the most, and there are six: ten thousand messages take half an hour."""
 HEADER: Final = ("What", "How many")
 
 

@@ -57,6 +57,7 @@ class Handset:
         config = PhoneConfig(
             url,
             token,
+            sims=("Mauritel", "Chinguitel"),
             sent_after_s=SENT_S,
             delivered_after_s=DELIVERED_S,
             reconnect_s=AGAIN_S,

@@ -53,12 +53,15 @@ driver = "phone"
 rate_per_s = 100
 on_uncertain_message = {{ action = "{action}", after_s = 2 }}
 [carriers.phone]
-token_env = "PHONE_TOKEN"
+{phone}
 per_minute = 60
 per_day_max = 100000
 fetch_s = 15
 sent_s = 15
 """
+OWN: Final = 'token_env = "PHONE_TOKEN"\nsim = 1'
+SECOND: Final = 'shares = "{name}"\nsim = 2'
+"""The second SIM of a phone: a carrier of its own, with a quota of its own."""
 ACTIONS: Final = dict(zip(NAMES, ("resend", "resend", "fail"), strict=True))
 
 
@@ -223,7 +226,11 @@ async def opened(place: Path, count: int, seed: int) -> AsyncIterator[Street]:
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     config = place / "risala.toml"
-    carriers = (CARRIER.format(name=name, action=ACTIONS[name]) for name in NAMES)
+    carriers = (
+        CARRIER.format(name=name + line, action=ACTIONS[name], phone=phone.format(name=name))
+        for name in NAMES
+        for line, phone in (("", OWN), ("-second", SECOND))
+    )
     config.write_text(SETTINGS.format(url=url) + "".join(carriers), "utf-8")
     options = ("--config", str(config), "--port", str(port))
     service = Service(place / "data", options, [], environment={"PHONE_TOKEN": TOKEN})
