@@ -152,6 +152,11 @@ export class Risala {
       reported?: "approved" | "failed";
     },
   ): Promise<{ status: "approved" | "denied" }>;
+  checkNumber(
+    to: string,
+    code: string,
+    options?: Signalled,
+  ): Promise<{ status: "approved" | "denied" }>;
   getVerification(verificationId: string, options?: Signalled): Promise<Verification>;
   sendMessage(
     to: string,

@@ -147,7 +147,7 @@ GUARDS: Final = (
         "Codes are compared in a time that tells nothing.",
         "engine/rules/keyring.py",
         'hmac.compare_digest(cleaned.encode("utf-8", "surrogatepass"), code.encode())',
-        "cleaned == expected",
+        "cleaned == code",
         ("proofs/test_guards.py",),
     ),
     Guard(

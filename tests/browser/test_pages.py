@@ -27,6 +27,7 @@ PAGES = {
         *("/app/org_1/keys", "/app/org_1/keys?mode=test", "/app/org_1/keys/new"),
         *("/app/org_1/start", "/app/org_1/start?mode=test"),
         *("/app/org_1/verify", "/app/org_1/verify/settings", "/app/org_1/verify/ver_1"),
+        "/app/org_1/verify/settings/fixed",
         *("/app/org_1/verify/ver_1/cancel", "/app/org_1/verify/try"),
         *("/app/org_1/verify/try?id=ver_1&answer=denied", "/app/org_1/inbound"),
         *("/app/org_1/inbound/opt-outs", "/app/org_2/inbound/opt-outs"),

@@ -244,6 +244,13 @@ ROWS = (
         ("{org}", "--name", "login", "--language", "fr", "--text", "{{{{shop}}}} : {{{{code}}}}"),
         (("templates", list),),
     ),
+    Row("verify fixed", ("--org", "{org}"), (("numbers", []),)),
+    Row(
+        "verify fix",
+        ("36 55 00 01", "--org", "{org}", "--code-file", "{code_file}", "--days", "7"),
+        (("number", "+22236550001"), ("endsAt", str)),
+    ),
+    Row("verify unfix", ("36 56 00 00", "--org", "{org}"), alone=1, beside=1, sentence="no fixed"),
     Row("verify cancel", ("{verification}",), (("status", "canceled"), ("reason", "canceled"))),
     Row(
         "verify config",
@@ -558,6 +565,8 @@ class World:
         words name."""
         needed = {field for each in arguments for _, field, *_ in Formatter().parse(each)}
         names = {"n": str(next(self._numbers)), "file": str(directory / "file")}
+        names["code_file"] = str(directory / "code")
+        Path(names["code_file"]).write_text("804162\n", encoding="utf-8")
         names["people"] = str(directory / "people.csv")
         Path(names["people"]).write_text(PEOPLE, encoding="utf-8")
 

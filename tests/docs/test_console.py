@@ -93,6 +93,7 @@ def test_http_api_and_verify_a_phone_number(play):
     for command in (check, get):
         page.run(command)
     page.compared.append(page.block("sh", "verify check"))
+    page.type("console", "verify fix")
     page.run('risala org create "My shop"')
     assert "{{expiry_minutes}}" in "\n".join(page.type("sh", "verify config"))
 

@@ -209,6 +209,12 @@ class AsyncRisala:
         )  # fmt: skip
         return await self._caller.ask(call)
 
+    async def check_number(self, to: str, code: str) -> answers.CheckedCode:
+        """As `check_verification`, of the newest pending verification of a number. With a secret
+        key; `UnknownIdError` says that the number has none."""
+        call = calls.do_once("/api/verify/check", answers.CheckedCode, to=to, code=code)
+        return await self._caller.ask(call)
+
     async def resend_verification(
         self, verification_id: str, *, channel: str | None = None
     ) -> answers.Verification:

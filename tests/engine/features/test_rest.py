@@ -17,7 +17,10 @@ from risala.engine.wiring.feature_tasks import FeatureTasks
 from risala.engine.wiring.foundation import Seams
 from risala.plugins.testing.fake_driver import FakeDriver
 
-RESTING = {"credentials", "hooks", "storms", "mailings", "mailings' rows", "payments", "channels"}
+RESTING = {
+    *("credentials", "hooks", "storms", "mailings", "mailings' rows", "payments", "channels"),
+    "fixed numbers",
+}
 """Tasks of features that rest."""
 
 
@@ -71,7 +74,8 @@ async def test_a_feature_does_not_rest_where_plugins_work_for_it(kind, awake):
     )
     gateway = SimpleNamespace(operated=trio.Event(), services=services)
     resting = {each.name for each in FeatureTasks(None, gateway)._resting}
-    assert resting == {"compat", "hooks", "mailings", "payments", "channels"} - {awake}
+    known = {"compat", "hooks", "mailings", "payments", "channels", "fixed_numbers"}
+    assert resting == known - {awake}
 
 
 async def test_what_was_asked_for_never_rests():

@@ -116,6 +116,10 @@ def test_a_verification(service, account, risala):
     with Risala(service.url, tests) as trying:
         started = trying.send_verification(TO).verification_id
         assert trying.check_verification(started, "000000").is_approved
+        with pytest.raises(UnknownIdError):
+            trying.check_number(TO, "000000")
+        trying.send_verification(TO)
+        assert trying.check_number(TO, "000000").is_approved
 
 
 def test_money_names_and_what_came_in(account, risala):

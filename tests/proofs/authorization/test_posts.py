@@ -37,7 +37,7 @@ WELL_FORMED = {
     "method": "bankily", "code": "123456", "confirm": "7777", "note": "x", "heed": "yes",
     "payer": "customers", "taken": "+22236777777", "minutes": "60", "kind": "carrier_down",
     "subject": "fake", "balance": "100", "language": "fr",
-    "time_zone": "Africa/Nouakchott", "overlap": "0",
+    "time_zone": "Africa/Nouakchott", "overlap": "0", "days": "14",
     "prefix": "+221", "price": "5", "rate_per_s": "5", "since": "2026-11-01T00:00",
 }  # fmt: skip
 """What forms ask for; more than any one of them reads."""

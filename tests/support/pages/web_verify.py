@@ -40,6 +40,18 @@ def session(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def fixed_number(number: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": f"fix_{number}",
+        "organizationId": "org_1",
+        "number": f"+22236550{number:03}",
+        "endsAt": iso(AT_MS + 20 * 86_400_000),
+        "setAt": iso(AT_MS - 86_400_000),
+        "setBy": "amina@baraka.example",
+        **changes,
+    }
+
+
 def received(number: int, **changes: Any) -> dict[str, Any]:
     return {
         "id": f"inb_{number}",
@@ -131,6 +143,10 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             return {"verificationId": f"{SESSION_ID}0"}
         case "verify.check":
             return {"status": "approved" if arguments["code"] == "482193" else "denied"}
+        case "fixed_number.list":
+            return {"numbers": [fixed_number(1)]}
+        case "fixed_number.set" | "fixed_number.remove":
+            return fixed_number(1)
         case "inbound.list":
             found = [received(number) for number in range(4)]
             return {"messages": found, "newer": None, "older": "inb_9", "lookedTo": None}

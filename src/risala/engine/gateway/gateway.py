@@ -259,6 +259,16 @@ class Gateway:
         approved: bool = await answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))
         return approved
 
+    def pending_verification(self, principal: Principal, to: str) -> str:
+        """The id of the newest pending session of a number.
+
+        Raises:
+            NotFound: it has none of the caller's organization and mode.
+        """
+        stored, now_ms = self.services.repositories, self.services.recorder.clock.now_ms()
+        whose = principal.organization_id, principal.mode
+        return stored.verifications.pending_to(*whose, to, now_ms).id
+
     async def settled(self) -> None:
         """Before a read whose answer has to be the truth: if the second machine should have
         confirmed something by now, wait until it has.

@@ -396,12 +396,14 @@ class IntakeCodes:
         begin: Callable[[], Awaitable[Acceptance]],
     ) -> Acceptance:
         message = new.message
+        is_free = isinstance(new, NewVerification) and new.is_fixed
         holding = self._steps.holding(organization)
         with self._places.inside(1):
             try:
                 if mode is Mode.LIVE:
                     await holding.take_hour(new)
-                    await holding.reserve((message,))
+                    if not is_free:
+                        await holding.reserve((message,))
                 accepted = await begin()
             except BaseException as error:
                 await holding.failed(error)

@@ -33,6 +33,7 @@ class AuditImage(StrEnum):
     """What an organization reaches abroad, and its prices there."""
     CREDENTIAL = "credential"
     ENDPOINT = "endpoint"
+    FIXED_NUMBER = "fixed_number"
     HOOK = "hook"
     IDENTITY_PROVIDER = "identity_provider"
     INVITATION = "invitation"

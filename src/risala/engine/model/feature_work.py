@@ -47,6 +47,9 @@ class Duty(StrEnum):
     HOPS = "hops"
     """The services that a message came through, this one as the last: a function of the
     repositories and the message's id, which returns their ids."""
+    FIXED_CODE = "fixed_code"
+    """The code of a number that gets no SMS, such as of an app store's reviewer: a function of the
+    repositories, the organization's id, the number and the time, which returns it, or None."""
     MAIL = "mail"
     """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
     its sender."""

@@ -26,7 +26,7 @@ outside never end the service."""
 NAMES: Final[tuple[str, ...]] = (
     *("compat", "hooks", "tables", "lists", "mailings", "payments", "providers", "factors"),
     *("approvals", "backup", "alerts", "own_data", "standby", "answering", "own_texts", "hops"),
-    *("code_figures", "session_details", "channels"),
+    *("code_figures", "session_details", "channels", "fixed_numbers"),
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
 

@@ -170,6 +170,7 @@ class MailKind(StrEnum):
     PAYMENT_CONFIRMED = "payment_confirmed"
     PAYMENT_REFUSED = "payment_refused"
     KEY_EXPIRES = "key_expires"
+    FIXED_NUMBER_ENDS = "fixed_number_ends"
     ALERT_RAISED = "alert_raised"
     ALERT_OVER = "alert_over"
     AUDIT_HEAD = "audit_head"

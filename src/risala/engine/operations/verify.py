@@ -222,8 +222,9 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
     verification_id = await services.sessions.ask(
         Open(principal, command, call.audit(AuditImage.VERIFICATION))
     )
-    message_id = services.repositories.verifications.session(verification_id).message_id
-    return CodeSent(verification_id, unserved_warning(services, message_id))
+    session = services.repositories.verifications.session(verification_id)
+    warning = None if session.is_fixed else unserved_warning(services, session.message_id)
+    return CodeSent(verification_id, warning)
 
 
 @OPERATIONS(CHECK, owner=owners.named, **_CHANGE)

@@ -52,6 +52,8 @@ class SecretPurpose(StrEnum):
     """By what an organization's identity provider knows this service."""
     CARRIER_SECRET = "carrier secret"  # noqa: S105
     """What a carrier's driver keeps, such as a device's token."""
+    FIXED_CODE = "fixed code"
+    """What an app store's reviewer enters in place of a code by SMS."""
 
 
 @dataclass(frozen=True, slots=True)

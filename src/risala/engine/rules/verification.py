@@ -81,6 +81,7 @@ class VerificationRow:
     attempts_max: int
     code_length: int
     message_id: str
+    """Empty: no SMS left."""
     expires_at: int
     created_at: int
     updated_at: int
@@ -90,6 +91,11 @@ class VerificationRow:
     @property
     def feature_names(self) -> list[str]:
         return self.features.split() if self.features else []
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether its number had a fixed code when it was opened, so that no SMS left."""
+        return not self.message_id
 
     @property
     def session(self) -> VerificationSession:

@@ -8,7 +8,7 @@ loaded with the first session, or the first request, that needs it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final, Protocol
 
@@ -50,6 +50,8 @@ class Opening:
     """What they store in its transaction."""
     leaves: CodeRoute | None = None
     """How the code leaves, if not by SMS."""
+    is_fixed: bool = False
+    """Its number has a fixed code: nothing leaves, by no channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +173,17 @@ class SessionFeatures:
         return stored
 
     def matches(
-        self, session: VerificationRow, guess: str | None, check: CodeCheck, codes: Codes
+        self,
+        session: VerificationRow,
+        guess: str | None,
+        check: CodeCheck,
+        code_of: Callable[[VerificationRow], str | None],
     ) -> bool:
         """Whether a check is right.
 
         Args:
             guess: None: no code was given, because the check says something else.
+            code_of: the code of the session; None: it has none any more.
 
         Raises:
             Invalid: something is missing; the check does not count.
@@ -186,7 +193,7 @@ class SessionFeatures:
         words = {self._of(each).judge(session, check) for each in takes_part.values()}
         if False in words or True in words:
             return False not in words
-        code = self.code(session, codes) if guess is not None else None
+        code = None if guess is None else code_of(session)
         return code is not None and guess is not None and is_code(guess, code)
 
     def details(self, session: VerificationRow) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ The actor also expires sessions: :func:`keep_settling` asks it to, whenever one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 from functools import partial
@@ -114,6 +114,10 @@ class Reload:
 SessionsMessage = Open | Judge | Withdraw | ExpireDue | Reload
 
 
+FixedCode = Callable[[str, str, int], str | None]
+"""The code of an organization's number that gets no SMS, at a time; None: it gets one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What sessions need of the rest of the engine."""
@@ -130,6 +134,7 @@ class Sources:
     """Wakes :func:`keep_settling`; called for each new deadline."""
     items: ItemLoop
     """Keeps sessions aside that cannot be expired."""
+    fixed_code: FixedCode
 
 
 class VerificationSessions(Decider[SessionsMessage]):
@@ -197,6 +202,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             now_ms,
             frozen,
             settings.code_length,
+            is_fixed=self._fixed(principal.mode, organization.id, command.to, now_ms) is not None,
         )
         opening = await self._sources.features.open(opening)
         return NewVerification(
@@ -206,6 +212,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             expires_at=expires_at,
             features=" ".join(opening.features) or None,
             stores=opening.stores,
+            is_fixed=opening.is_fixed,
             per_phone_per_hour=settings.per_phone_per_hour,
             per_organization_per_hour=settings.per_organization_per_hour,
             message=self._sources.intake.drafts.of_code(
@@ -221,6 +228,9 @@ class VerificationSessions(Decider[SessionsMessage]):
                 leaves=opening.leaves,
             ),
         )
+
+    def _fixed(self, mode: str, organization_id: str, number: str, now_ms: int) -> str | None:
+        return self._sources.fixed_code(organization_id, number, now_ms) if mode == "live" else None
 
     def _judge(self, message: Judge) -> object:
         row = self._owned_row(message)
@@ -251,11 +261,20 @@ class VerificationSessions(Decider[SessionsMessage]):
 
     def _matches(self, message: Judge, row: VerificationRow) -> bool:
         sources, guess = self._sources, message.code
-        if row.features is None and guess is not None and not message.beside:
+        if row.features is None and guess is not None and not message.beside and not row.is_fixed:
             return is_code(guess, derived_code(row, sources.codes))
         asker = message.principal
         check = CodeCheck(asker.organization_id, asker.type, message.beside)
-        return sources.features.matches(row, guess, check, sources.codes)
+        return sources.features.matches(row, guess, check, self._code_of)
+
+    def _code_of(self, row: VerificationRow) -> str | None:
+        """The code of a session; None: no guess is right any more. Of a number with a fixed code it
+        is that one, as long as the number has it."""
+        sources = self._sources
+        if not row.is_fixed:
+            return sources.features.code(row, sources.codes)
+        now_ms = sources.recorder.clock.now_ms()
+        return sources.fixed_code(row.organization_id, row.recipient, now_ms)
 
     async def _withdraw(self, message: Withdraw) -> None:
         sources = self._sources
@@ -385,6 +404,6 @@ def view_of(
         expires_at=row.expires_at,
         created_at=row.created_at,
         updated_at=row.expires_at if over else row.updated_at,
-        message_id=row.message_id,
+        message_id=row.message_id or None,
         details=NOTHING_BESIDE if features is None else features.details(row),
     )

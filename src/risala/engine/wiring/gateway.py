@@ -20,7 +20,10 @@ from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
 from risala.engine.intake.steps import IntakeSteps
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.clock import ClockJumps
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.ids import MessageIds
 from risala.engine.people.people import People
 from risala.engine.people.tokens import PeopleSources
@@ -42,6 +45,14 @@ from risala.engine.wiring.foundation import (
     start_owners,
     system_seams,
 )
+
+
+def _fixed_code(
+    repositories: Repositories, organization_id: str, number: str, now_ms: int
+) -> str | None:
+    code_of = duty(Duty.FIXED_CODE)
+    code: str | None = code_of and code_of(repositories, organization_id, number, now_ms)
+    return code
 
 
 async def open_intake(
@@ -86,6 +97,7 @@ async def open_intake(
         core.session_features,
         ends,
         core.set_aside.loop("sessions"),
+        partial(_fixed_code, core.repositories),
     )
     sessions = await core.supervisor.start(
         "sessions",

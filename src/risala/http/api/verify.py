@@ -12,9 +12,10 @@ from risala.engine.model.commands import AddressUse, Principal
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.records.keys import KeyType
 from risala.http.api.answers import verification_answer
-from risala.http.api.fields import Compared
+from risala.http.api.fields import BodyContext, Compared
 from risala.http.api.verify_bodies import (
     CheckBody,
+    CodeGuess,
     PublishableSendBody,
     ResendCodeBody,
     parse_check,
@@ -57,7 +58,14 @@ def add_verify(
 
     async def check(request: PlainRequest) -> PlainAnswer:
         principal = await auth.enter(request, AddressUse.CODE_CHECK)
-        guess = parse_check(await read_body(request), _CHECKED_BY[principal.type])
+        raw, by_number = await read_body(request), None
+        if principal.type is KeyType.SECRET:
+            by_number = _by_number(raw, context())
+        if by_number is None:
+            guess = parse_check(raw, _CHECKED_BY[principal.type])
+        else:
+            to, rest = by_number
+            guess = rest._replace(verification_id=gateway.pending_verification(principal, to))
         approved = await gateway.check_code(principal, *guess)
         return PlainAnswer(_APPROVED if approved else _DENIED)
 
@@ -106,6 +114,14 @@ def _secret_check() -> type[CheckBody]:
     from risala.http.api.verify_beside import CheckCodeBody
 
     return CheckCodeBody
+
+
+def _by_number(raw: bytes, context: BodyContext) -> tuple[str, CodeGuess] | None:
+    if b'"to"' not in raw:
+        return None
+    from risala.http.api.verify_beside import parse_check_by_number
+
+    return parse_check_by_number(raw, context)
 
 
 _CHECKED_BY: Final = {KeyType.PUBLISHABLE: _plain_check, KeyType.SECRET: _secret_check}

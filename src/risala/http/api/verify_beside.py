@@ -28,7 +28,8 @@ from risala.http.api import fields
 from risala.http.api.quick import CODE_CHARACTERS
 from risala.http.api.verify_bodies import CheckBody, CodeGuess, PublishableSendBody
 from risala.http.common.client_address import parse_address
-from risala.http.common.validation import RequestBody
+from risala.http.common.parse import has_escapes, read_object
+from risala.http.common.validation import RequestBody, validate
 from risala.sms.numbering.plan import DEFAULT, EXAMPLE
 
 _FIT: Final = {"pattern": fields.FIT_PATTERN}
@@ -287,12 +288,24 @@ def _one_of_two(code: str | None, info: ValidationInfo) -> str | None:
     return code
 
 
+def _either(schema: dict[str, Any]) -> None:
+    """The reference of :class:`CheckCodeBody` and :class:`CheckNumberBody` in one."""
+    to = "Instead of `verificationId`: the newest pending session of this number is meant."
+    schema["properties"]["to"] = {
+        "type": "string",
+        "pattern": fields.NUMBER_PATTERN,
+        "description": f"{to} {_ONLY}",
+        "examples": [EXAMPLE],
+    }
+    schema["required"] = []
+    schema["anyOf"] = [{"required": ["verificationId"]}, {"required": ["to"]}]
+    schema["oneOf"] = [{"required": ["code"]}, {"required": ["reported"]}]
+
+
 class CheckCodeBody(PaymentCheckBody):
     """What the user typed."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["code"]}, {"required": ["reported"]}]}
-    )
+    model_config = ConfigDict(json_schema_extra=_either)
 
     reported: Annotated[
         Annotated[str, AfterValidator(_reported)] | None,
@@ -311,3 +324,24 @@ class CheckCodeBody(PaymentCheckBody):
     def guess(self) -> CodeGuess:
         beside = _beside(self, {**_PAYMENT, "reported": "reported"})
         return CodeGuess(self.verification_id, self.code, beside)
+
+
+class CheckNumberBody(CheckCodeBody):
+    """What the user of a number typed."""
+
+    verification_id: Annotated[str, Field(alias="verificationId")] = ""
+    to: fields.Number
+
+
+def parse_check_by_number(raw: bytes, context: fields.BodyContext) -> tuple[str, CodeGuess] | None:
+    """The number that a body names instead of a verification, and the rest of the check; None: it
+    names none.
+
+    Raises:
+        Problem: 400.
+    """
+    members = read_object(raw)
+    if "to" not in members or "verificationId" in members:
+        return None
+    body = validate(CheckNumberBody, members, escapes=has_escapes(raw), context=context)
+    return body.to, body.guess()

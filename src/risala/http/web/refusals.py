@@ -68,6 +68,8 @@ FAULTS: Final[Mapping[str, str]] = {
     "same_email": N_("This is already your address."),
     "other_name": N_("This is not the name of this organization."),
     "invalid_days": N_("Choose one of the offered numbers of days."),
+    "invalid_fixed_code": N_("Write 6 to 8 digits."),
+    "invalid_fixed_days": N_("Write a number of days from 1 to 90."),
     "amount_out_of_range": N_("This amount is below or above what can be paid at once."),
     "unknown_method": N_("Choose one of the ways to pay."),
     "invalid_reference": N_("A reference has only letters and digits. Copy it from the receipt."),

@@ -102,6 +102,15 @@ SPOKEN: Final = (
     N_("An organization can have at most {count} credentials. Revoke one first."),
     N_("There is already a credential with this name. Choose another name."),
     N_("An organization can have at most {count} hooks. Delete one first."),
+    N_(
+        "A code that was sent to this number has been entered: it is somebody's account. Take a "
+        "number that only your reviewers use."
+    ),
+    N_("An organization can have at most {count} numbers with a fixed code. Remove one first."),
+    N_(
+        "Codes of this organization prove who pays: a number of it has no fixed code. Take "
+        "another organization for your app."
+    ),
     N_("There is already an account with this address."),
     N_("The organization is not active."),
     N_("This is not a sandbox card."),

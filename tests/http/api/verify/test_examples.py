@@ -41,8 +41,12 @@ async def test_every_example_is_answered_as_the_good_request_that_it_is(desk, op
     told = at(whole, media["schema"])["examples"]
     assert named
     for body in chain(named, told, [made_up(whole, media["schema"])]):
+        is_there = "to" in body and "verificationId" not in body
+        if operation.path == "/api/verify/check" and is_there:
+            await desk.configure(per_phone_per_hour=100)
+            await desk.sent(to=body["to"])  # the newest one: those before may be for a payment
         response = await desk.post(operation.path, body)
-        expected = 404 if operation.path in ASKS_FOR else 200
+        expected = 404 if operation.path in ASKS_FOR and not is_there else 200
         assert response.status_code == expected, (body, await response.get_json())
 
 

@@ -123,7 +123,7 @@ def verify_get(view: VerificationView) -> None:
             "expires": output.at(view.expires_at),
             "created": output.at(view.created_at),
             "updated": output.at(view.updated_at),
-            "message": view.message_id,
+            "message": view.message_id or "none: the number has a fixed code",
         }
     )
 

@@ -135,6 +135,8 @@ class ChannelSending:
         now_ms = self._services.recorder.clock.now_ms()
         if row.status_at(now_ms) is not SessionState.PENDING:
             raise NoChannelLeft(NOT_PENDING)
+        if row.is_fixed:
+            raise NoChannelLeft(NO_NEXT)
         session = self._stored.find(verification_id) or self._plain(principal, row)
         tried = {each.channel for each in self._stored.deliveries_of(verification_id)} or {SMS}
         if channel is not None:

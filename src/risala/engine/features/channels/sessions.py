@@ -42,7 +42,7 @@ class ChannelSessions:
         named: Sequence[str] | None = opening.command.beside.get(PATH)
         use = self._stored.use_of(opening.organization_id)
         channels = self._channels(use, opening, named)
-        if channels == (SMS,) and named is None:
+        if opening.is_fixed or (channels == (SMS,) and named is None):
             return opening  # as if there were no channels
         first = channels[0]
         session = self._session(opening, use, channels)

@@ -13,13 +13,15 @@ from risala.engine.journal import session_messages
 from risala.engine.journal.keys import START_CHARACTERS
 from risala.engine.journal.messages import acceptance, endings, sessions
 from risala.engine.journal.messages.answers import known_answer
-from risala.engine.journal.messages.sessions import find, shift
+from risala.engine.journal.messages.sessions import SESSIONS, find, shift
 from risala.engine.journal.store.audited import audited
 from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import AuditEntry, Seen, masked
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
+from risala.engine.model.events import EventType
 from risala.engine.model.records.messages import (
     Acceptance,
     Change,
@@ -31,9 +33,10 @@ from risala.engine.model.records.messages import (
 )
 from risala.engine.model.states import SessionState
 from risala.engine.rules.verification import Trigger, VerificationRow
-from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
+from risala.engine.rules.verify_settings import BOUNDS, VerifySettings, parse_verify_settings
 
-HOUR_MS: Final = 3_600_000
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 60 * MINUTE_MS
 CLEARED_AT_ONCE: Final = 20
 """Sealed codes past their hour that one more deletes: more than come with it."""
 _NOT_FOUND: Final = "There is no verification with this id."
@@ -82,6 +85,27 @@ def latest_to(
     )
     session_id = value_of(conn, statement, (organization_id, mode, recipient))
     return owned(conn, organization_id, mode, session_id or "")
+
+
+def pending_to(
+    conn: sqlite3.Connection, organization_id: str, mode: str, recipient: str, now_ms: int
+) -> VerificationRow:
+    """The newest session of a number that is pending.
+
+    Raises:
+        NotFound: it has none.
+    """
+    statement = (
+        f"SELECT {SESSIONS.columns} FROM verifications"  # noqa: S608 -- constants
+        " WHERE organization_id = ? AND mode = ? AND recipient = ? AND created_at > ?"
+        " AND status = 'pending' AND expires_at > ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
+    )
+    since = now_ms - BOUNDS["expiry_minutes"].high * MINUTE_MS
+    values = (organization_id, mode, recipient, since, now_ms)
+    row = conn.execute(statement, values).fetchone()
+    if row is None:
+        raise NotFound("There is no pending verification of this number.")
+    return SESSIONS.of(row)
 
 
 def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationRow:
@@ -180,7 +204,8 @@ class Begun:
 
 
 def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = None) -> Begun:
-    """Accept the code's SMS and open its session, or neither.
+    """Accept the code's SMS and open its session, or neither. A number with a fixed code gets no
+    SMS: its code counts as sent at once.
 
     ``stamp`` is given where the organization has senders that wait for volume.
 
@@ -189,20 +214,26 @@ def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = 
         InsufficientBalance, Forbidden: as for any message.
     """
     check_limits(conn, new)
-    accepted = acceptance.accept_one(conn, new.message, stamp)
     message = new.message
+    accepted = Acceptance((), None, None, whole=True)
+    if not new.is_fixed:
+        accepted = acceptance.accept_one(conn, message, stamp)
     conn.execute(
         "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts_max,"
         " code_length, message_id, expires_at, created_at, updated_at, features)"
         " VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
         (
             *(new.id, message.organization_id, message.mode, message.recipient),
-            *(new.attempts_max, new.code_length, message.id, new.expires_at),
+            *(new.attempts_max, new.code_length, "" if new.is_fixed else message.id),
+            new.expires_at,
             *(message.created_at, message.created_at, new.features),
         ),
     )
     for store in new.stores:
         store(conn)
+    if new.is_fixed:
+        begun = Stamp(message.created_at)
+        outbox.verification_event(conn, new.id, EventType.VERIFY_SENT, begun)
     return Begun(new.id, accepted)
 
 
@@ -344,6 +375,7 @@ class VerificationRepository:
     owned = read(owned)
     starting = read(started)
     latest_to = read(latest_to)
+    pending_to = read(pending_to)
     page = read(sessions.page)
     page_by_part = scan(sessions.page)
     nearest_deadlines = read(nearest_deadlines)

@@ -129,6 +129,8 @@ class NewVerification(NewCode):
     features: str | None = None
     """Those that have a part in it, with spaces between."""
     stores: tuple[StoreBeside, ...] = ()
+    is_fixed: bool = False
+    """Its number has a fixed code: no SMS leaves, and nobody pays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

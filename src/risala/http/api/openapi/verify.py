@@ -75,12 +75,19 @@ CHECK: Final = ApiOperation(
     summary="Check a code",
     description=(
         "`denied`: the code is wrong, expired or already used. A publishable key is allowed, "
-        "also in a browser."
+        "also in a browser. A secret key may name the number (`to`) instead of the "
+        "verification: its newest pending session is meant, and 404 says that it has none."
     ),
     body=CheckCodeBody,
     answer=answers.CHECK,
     errors=(*WITH_BODY, 404, 429),
-    body_examples={"typed": {"value": {"verificationId": _ID, "code": "042137"}}},
+    body_examples={
+        "typed": {"value": {"verificationId": _ID, "code": "042137"}},
+        "number": {
+            "summary": "By the number, with a secret key",
+            "value": {"to": EXAMPLE, "code": "042137"},
+        },
+    },
     answer_examples={
         "approved": {"summary": "The code is right", "value": {"status": "approved"}},
         "denied": {

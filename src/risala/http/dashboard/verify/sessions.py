@@ -178,11 +178,14 @@ async def session_of(request: PageRequest, verification_id: str) -> Verification
 
 async def _values(request: PageRequest) -> dict[str, Any]:
     session = await session_of(request, request.arguments["verification_id"])
-    story = await request.ask(messages.SHOW, message_id=session.message_id)
+    message = None
+    if session.message_id is not None:
+        story = await request.ask(messages.SHOW, message_id=session.message_id)
+        message = story.message
     return {
         "session": session,
         "why": partial(_why, request),
-        "message": story.message,
+        "message": message,
         "may_cancel": session.status is SessionState.PENDING,
         "live_at": request.at(f"verify/{session.id}/live"),
     }

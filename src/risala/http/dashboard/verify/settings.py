@@ -210,6 +210,7 @@ async def _values(
         "minutes": minutes,
         "price_minor": size.price // size.segments,
         "abroad": await open_abroad(request, CountryUse.VERIFY),
+        **await request.of_features("verify_settings"),
     }
 
 

@@ -233,6 +233,11 @@ export class Risala {
 
   // With a secret key: on a server.
 
+  /** As checkVerification, of the newest pending verification of a number; it has none: UnknownIdError. */
+  checkNumber(to, code, { signal } = {}) {
+    return this.#ask("/api/verify/check", { to, code }, { signal });
+  }
+
   /** What became of a verification. */
   getVerification(verificationId, { signal } = {}) {
     return this.#ask("/api/verify/get", { verificationId }, { signal, isRepeatable: true });

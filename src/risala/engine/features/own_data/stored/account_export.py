@@ -84,7 +84,7 @@ def _verifications(
             "status": each.status,
             "reason": each.reason,
             "attempts": each.attempts,
-            "messageId": each.message_id,
+            "messageId": each.message_id or None,
             "expiresAt": iso(each.expires_at),
             "createdAt": iso(each.created_at),
             "updatedAt": iso(each.updated_at),

@@ -133,3 +133,20 @@ IS_NEW_PLACE: Final = (
     f" AND o.first_at <= p.first_at - {SETTLED_MS})"
 )
 """Whether a place `p` is new."""
+
+FIXED_NUMBERS: Final = """
+-- Numbers whose users enter a fixed code until an end: reviewers of app stores.
+CREATE TABLE fixed_numbers (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  number TEXT NOT NULL,
+  -- Sealed.
+  code TEXT NOT NULL,
+  ends_at INTEGER NOT NULL,
+  set_at INTEGER NOT NULL,
+  set_by TEXT NOT NULL,
+  -- When its owners were told of its end; null: not yet.
+  reminded_at INTEGER,
+  UNIQUE (organization_id, number)
+) STRICT, WITHOUT ROWID;
+"""

@@ -17,6 +17,7 @@ from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.store.schema.accounts import (
     ACCOUNTS,
+    FIXED_NUMBERS,
     KEY_AGES,
     KEY_EXPIRY,
     KEY_REMINDERS,
@@ -182,6 +183,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_session_details": (SESSION_DETAILS,),
     "v1.1_channels": (CHANNEL_TABLES,),
     "v1.1_code_templates": (CODE_TEMPLATES,),
+    "v1.1_fixed_numbers": (FIXED_NUMBERS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

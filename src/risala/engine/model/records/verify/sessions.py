@@ -40,8 +40,8 @@ class VerificationView:
     """Why it ended without being approved."""
     attempts_max: Annotated[int, UNAUDITED]
     """The number of wrong codes that ends it."""
-    message_id: Annotated[str, UNAUDITED]
-    """The message that carries the code."""
+    message_id: Annotated[str | None, UNAUDITED]
+    """The message that carries the code; None: its number has a fixed code, and no SMS left."""
     details: Annotated[Mapping[str, Any], UNAUDITED] = field(default_factory=dict)
     """What else is known of it, such as its tags, by the names in the API."""
 
