@@ -267,6 +267,37 @@ class CallerOrganization:
 
 
 @dataclass(frozen=True, slots=True)
+class CompatPayment:
+    """The payment that a code is for."""
+
+    amount: str
+    """A decimal number."""
+    currency: str
+    """ISO 4217."""
+    payee: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompatCodeDetails:
+    """What a program says of a code that it asks for, beside the number."""
+
+    locale: str | None = None
+    """The language of its text; None: the organization's own."""
+    client_ip: str | None = field(default=None, repr=False)
+    """The address of the user who is verified."""
+    tags: Sequence[str] = ()
+    """At most ten words of the program's own, each of 1 to 64 characters."""
+    code: str | None = field(default=None, repr=False)
+    """A code of the program's own, 4 to 8 digits; None: one is made."""
+    template: str | None = None
+    """The name of one of the organization's texts; None: its usual one."""
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What is written into that text, by its placeholders."""
+    payment: CompatPayment | None = None
+    """The text names it, and a check has to."""
+
+
+@dataclass(frozen=True, slots=True)
 class FaceVerification:
     """A verification session's present state."""
 
@@ -335,12 +366,31 @@ class FaceService(Protocol):
         """End a pending session; its code no longer works."""
 
     async def send_code(
-        self, caller: FaceCaller, to: str, locale: str | None = None
+        self,
+        caller: FaceCaller,
+        to: str,
+        locale: str | None = None,
+        details: CompatCodeDetails | None = None,
     ) -> FaceVerification:
-        """Send a one-time code, and open its session."""
+        """Send a one-time code, and open its session.
 
-    async def check_code(self, caller: FaceCaller, verification_id: str, code: str) -> bool:
+        Args:
+            locale: as in ``details``, which comes before it.
+        """
+
+    async def check_code(
+        self,
+        caller: FaceCaller,
+        verification_id: str,
+        code: str,
+        payment: CompatPayment | None = None,
+    ) -> bool:
         """Whether the code is right; the check is counted on disk before this returns."""
+
+    async def report_code(
+        self, caller: FaceCaller, verification_id: str, *, is_approved: bool
+    ) -> None:
+        """Take over what the program found out about a code of its own."""
 
     def verification(self, caller: FaceCaller, start: str) -> FaceVerification:
         """A session of the caller's organization and mode, by its id or the id's beginning."""

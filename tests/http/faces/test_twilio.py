@@ -231,6 +231,103 @@ async def test_a_number_is_verified_by_their_library(trial):
     assert (shown.status, shown.valid) == ("approved", True)
 
 
+async def test_whom_a_code_is_for_is_told_in_their_words(trial):
+    create = trial.verify.verifications.create
+    said = {"device_ip": "2001:db8::7%eth0", "tags": '{"order": "7", "from": "app"}'}
+    begun = await trial.do(create, to=TO, channel="sms", locale="fr-CA", **said)
+    start = start_of("VE", "ver", begun.sid)
+    stored = trial.office.gateway.services.repositories._store.reader
+    found = stored.execute(
+        "SELECT tags, client IS NULL FROM session_details WHERE verification_id LIKE ?",
+        (f"{start}%",),
+    ).fetchall()
+    assert found == [('["order=7", "from=app"]', 0)]
+    plain = await trial.do(create, to=TO, channel="sms")
+    assert plain.status == "pending"
+    for wrong in (
+        {"device_ip": "localhost"},
+        {"tags": "order"},
+        {"tags": '["order"]'},
+        {"tags": '{"order": 7}'},
+        {"tags": "[" * 10_000},
+        {"tags": '{"order": "' + "7" * 59 + '"}'},
+        {"tags": "{" + ", ".join(f'"{each}": ""' for each in range(11)) + "}"},
+    ):
+        assert await trial.refused(create, to=TO, channel="sms", **wrong) == (400, 60200), wrong
+
+
+async def allow_own_codes(shop):
+    gateway = shop.office.gateway
+    (whose,) = (await gateway.perform("org.list", {}))["organizations"]
+    await gateway.perform("verify.config", {"organization_id": whose["id"], "own_codes": True})
+
+
+async def test_a_text_is_named_and_its_variables_written(shop):
+    gateway = shop.office.gateway
+    (whose,) = (await gateway.perform("org.list", {}))["organizations"]
+    text = {"name": "order", "text": "{{code}} for order {{order}}"}
+    await gateway.perform("verify.templates", {"organization_id": whose["id"], **text})
+    create = partial(shop.verify.verifications.create, to=TO, channel="sms")
+    named = partial(create, template_sid="order", template_custom_substitutions='{"order": "A7"}')
+    assert (await shop.do(named)).status == "pending"
+    await shop.office.driver.wait_submitted(1)
+    assert shop.office.driver.submitted[0].text.endswith(" for order A7")
+    for wrong in (
+        {"template_sid": "order"},
+        {"template_sid": "other", "template_custom_substitutions": '{"order": "A7"}'},
+        {"template_custom_substitutions": '{"order": "A7"}'},
+        {"template_sid": "order", "template_custom_substitutions": '{"order": "evil.example"}'},
+        {"template_sid": "order", "template_custom_substitutions": '{"order": "' + "7" * 61 + '"}'},
+        {"template_sid": "x" * 41},
+    ):
+        assert await shop.refused(create, **wrong) == (400, 60200), wrong
+
+
+async def test_a_code_of_the_program_s_own_is_reported_by_their_library(trial):
+    await allow_own_codes(trial)
+    create, check = trial.verify.verifications.create, trial.verify.verification_checks.create
+    begun = await trial.do(create, to=TO, channel="sms", custom_code="80416")
+    done = await trial.do(trial.verify.verifications(begun.sid).update, status="approved")
+    assert (done.sid, done.status, done.valid) == (begun.sid, "approved", True)
+    again = trial.verify.verifications(begun.sid).update
+    assert await trial.refused(again, status="approved") == (404, 20404)
+    assert await trial.refused(again, status="pending") == (400, 60200)
+    other = await trial.do(create, to=TO, channel="sms", custom_code="80416")
+    assert (await trial.do(check, verification_sid=other.sid, code="80416")).status == "approved"
+
+
+@pytest.mark.parametrize(
+    ("amount", "same", "another"),
+    [("€39.99", "39.99 EUR", "39.99"), ("1500", "1500.00", "€1500"), ("MRU 5", "5 MRU", "5.01")],
+)
+async def test_a_code_for_a_payment_is_checked_with_it(trial, amount, same, another):
+    create, check = trial.verify.verifications.create, trial.verify.verification_checks.create
+    begun = await trial.do(create, to=TO, channel="sms", amount=amount, payee="Nour")
+    check = partial(check, verification_sid=begun.sid, code="000000")
+    assert await trial.refused(check) == (400, 60200)
+    wrong = await trial.do(check, amount=another, payee="Nour")
+    assert (wrong.status, wrong.valid) == ("pending", False)
+    right = await trial.do(check, amount=same, payee="Nour")
+    assert (right.status, right.valid) == ("approved", True)
+
+
+@pytest.mark.parametrize(
+    "payment",
+    [
+        {"amount": "5"},
+        {"payee": "Nour"},
+        {"amount": "much", "payee": "Nour"},
+        {"amount": "€5 EUR", "payee": "Nour"},
+        {"amount": "5.5.5", "payee": "Nour"},
+        {"amount": "5", "payee": "https://evil.example"},
+        {"amount": "5", "payee": "x" * 61},
+    ],
+)
+async def test_a_payment_that_cannot_be_named_is_refused(trial, payment):
+    create = trial.verify.verifications.create
+    assert await trial.refused(create, to=TO, channel="sms", **payment) == (400, 60200)
+
+
 async def test_a_message_is_withdrawn_by_their_library_until_it_leaves(shop):
     now_ms = shop.office.gateway.services.recorder.clock.now_ms()
     later = datetime.fromtimestamp(now_ms / 1000, UTC) + timedelta(hours=1)
@@ -386,7 +483,8 @@ async def test_what_verify_refuses_has_its_numbers(trial):
     for fields in (
         {"to": "1"},
         {"channel": "call"},
-        {"custom_code": "123456"},
+        {"custom_code": "123456"},  # the organization does not allow it
+        {"custom_code": "123"},
         {"locale": "tlh"},
     ):
         given = {"to": TO, "channel": "sms", **fields}

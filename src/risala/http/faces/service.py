@@ -10,7 +10,7 @@ from risala.engine.features.compat.records import Admitted
 from risala.engine.model import errors
 from risala.engine.model.callers import key_holder
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.commands import AHEAD_MAX_S, CutPart, Principal, SendCode, SendMessage
+from risala.engine.model.commands import AHEAD_MAX_S, CutPart, Principal, SendMessage
 from risala.engine.model.ids import key_of
 from risala.engine.model.money import money
 from risala.engine.model.records.asks import FeatureAccess
@@ -18,10 +18,12 @@ from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.wire import is_text
-from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address
+from risala.http.faces.code_details import code_of, payment_of
 from risala.plugins.face import (
     CallerOrganization,
+    CompatCodeDetails,
+    CompatPayment,
     FaceCaller,
     FaceMessage,
     FaceMessages,
@@ -210,22 +212,38 @@ class RequestService:
             return _session(self._access.verification(principal, known_id))
 
     async def send_code(
-        self, caller: FaceCaller, to: str, locale: str | None = None
+        self,
+        caller: FaceCaller,
+        to: str,
+        locale: str | None = None,
+        details: CompatCodeDetails | None = None,
     ) -> FaceVerification:
         with _refused():
             principal = self._principal(caller)
             self._check_number(to)
-            _check(
-                locale is None or locale in BUILT_IN, "locale", "The locale must be fr, ar or en."
-            )
-            made = await self._gateway.send_code(principal, SendCode(to, locale))
+            command = code_of(to, details or CompatCodeDetails(locale))
+            made = await self._gateway.send_code(principal, command)
             return _session(self._gateway.get_verification(principal, made))
 
-    async def check_code(self, caller: FaceCaller, verification_id: str, code: str) -> bool:
+    async def check_code(
+        self,
+        caller: FaceCaller,
+        verification_id: str,
+        code: str,
+        payment: CompatPayment | None = None,
+    ) -> bool:
         with _refused():
-            principal = self._principal(caller)
+            principal, check = self._principal(caller), self._gateway.check_code
             _check(1 <= len(code) <= 64, "code", "A code has 1 to 64 characters.")
-            return await self._gateway.check_code(principal, verification_id, code)
+            return await check(principal, verification_id, code, payment_of(payment))
+
+    async def report_code(
+        self, caller: FaceCaller, verification_id: str, *, is_approved: bool
+    ) -> None:
+        with _refused():
+            principal, check = self._principal(caller), self._gateway.check_code
+            reported = "approved" if is_approved else "failed"
+            await check(principal, verification_id, None, {"reported": reported})
 
     def verification(self, caller: FaceCaller, start: str) -> FaceVerification:
         with _refused():

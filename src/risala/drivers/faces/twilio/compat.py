@@ -6,6 +6,8 @@ For programs that use one of Twilio's libraries, with an HTTP client that calls 
 from __future__ import annotations
 
 import base64
+import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -16,6 +18,8 @@ from pydantic import BaseModel, ConfigDict
 from risala.drivers.faces.twilio import wire
 from risala.drivers.faces.twilio.wire import TwilioError, sid_of, start_of
 from risala.plugins.face import (
+    CompatCodeDetails,
+    CompatPayment,
     FaceAnswer,
     FaceCall,
     FaceCallback,
@@ -107,10 +111,7 @@ class TwilioCompat:
             case (path, _) if path == VERIFICATION:
                 session = _session(service, caller, request.arguments["sid"])
                 if request.method == "POST":
-                    _wants_cancel(await request.form())
-                    if session.status != "pending":
-                        raise TwilioError(404, 20404, wire.NOT_FOUND)
-                    session = await service.cancel_code(caller, session.verification_id)
+                    session = await _ended(request, service, caller, session)
                 return _verification_answer(request, caller, session, wire.status_of(session))
         return await _check(request, service, caller)
 
@@ -202,11 +203,53 @@ def _word(fields: Fields, name: str) -> str:
     return _text(fields, name).strip()
 
 
-def _wants_cancel(fields: Fields) -> None:
-    """Refuse every change of a verification but the one that is possible here."""
-    if _word(fields, "Status") != "canceled":
-        text = "Invalid parameter `Status`: only `canceled` is possible here."
+async def _ended(
+    request: FaceRequest, service: FaceService, caller: FaceCaller, session: FaceVerification
+) -> FaceVerification:
+    """A verification after its end: by the program's wish, or, where it gave the code itself, with
+    its user."""
+    status = _word(await request.form(), "Status")
+    if status not in ("canceled", "approved"):
+        text = "Invalid parameter `Status`: `canceled` or `approved` is possible."
         raise TwilioError(400, wire.VERIFY_INVALID, text)
+    if session.status != "pending":
+        raise TwilioError(404, 20404, wire.NOT_FOUND)
+    if status == "canceled":
+        return await service.cancel_code(caller, session.verification_id)
+    await service.report_code(caller, session.verification_id, is_approved=True)
+    return service.verification(caller, session.verification_id)
+
+
+def _map(fields: Fields, name: str) -> Mapping[str, str]:
+    """A field that is a JSON object of texts; empty if it is not given."""
+    try:
+        values = json.loads(_word(fields, name) or "{}")
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict) or not all(isinstance(each, str) for each in values.values()):
+        text = f"Invalid parameter `{name}`: it must be a JSON object of texts."
+        raise TwilioError(400, wire.VERIFY_INVALID, text)
+    return values
+
+
+_SYMBOLS: Final = {"€": "EUR", "$": "USD", "£": "GBP"}
+_WHICH: Final = "|".join(("[A-Z]{3}", *map(re.escape, _SYMBOLS)))
+_is_amount: Final = re.compile(rf"({_WHICH}|)\s?([0-9.]{{1,17}})\s?({_WHICH}|)").fullmatch
+
+
+def _payment(fields: Fields, service: FaceService, caller: FaceCaller) -> CompatPayment | None:
+    """``Amount``, such as ``€39.99`` or ``1500 MRU``, and ``Payee``; None: neither is given. An
+    amount that names no currency is of the organization's."""
+    amount, payee = _word(fields, "Amount"), _word(fields, "Payee")
+    if not amount and not payee:
+        return None
+    written = _is_amount(amount)
+    if written is None or (written[1] and written[3]):
+        text = "Invalid parameter `Amount`: it is like 39.99 EUR."
+        raise TwilioError(400, wire.VERIFY_INVALID, text)
+    word = written[1] or written[3]
+    currency = _SYMBOLS.get(word, word) or service.organization(caller).currency
+    return CompatPayment(written[2], currency, payee)
 
 
 def _whole(fields: Fields, name: str) -> int | None:
@@ -321,12 +364,17 @@ async def _verify(request: FaceRequest, service: FaceService, caller: FaceCaller
     if channel != "sms":
         text = "Invalid parameter `Channel`: codes are sent by `sms` here."
         raise TwilioError(400, wire.VERIFY_INVALID, text)
-    if _word(fields, "CustomCode"):
-        text = "Invalid parameter `CustomCode`: codes are made here."
-        raise TwilioError(400, wire.VERIFY_INVALID, text)
-    # `fr-CA` is French here.
-    locale = _word(fields, "Locale").partition("-")[0].lower() or None
-    session = await service.send_code(caller, to, locale)
+    details = CompatCodeDetails(
+        # `fr-CA` is French here.
+        locale=_word(fields, "Locale").partition("-")[0].lower() or None,
+        client_ip=_word(fields, "DeviceIp") or None,
+        tags=tuple(f"{name}={value}" for name, value in _map(fields, "Tags").items()),
+        code=_word(fields, "CustomCode") or None,
+        template=_word(fields, "TemplateSid") or None,
+        variables=_map(fields, "TemplateCustomSubstitutions"),
+        payment=_payment(fields, service, caller),
+    )
+    session = await service.send_code(caller, to, details=details)
     return _verification_answer(request, caller, session, session.status, 201)
 
 
@@ -341,7 +389,8 @@ async def _check(request: FaceRequest, service: FaceService, caller: FaceCaller)
     session = _session(service, caller, sid) if sid else service.verification_to(caller, to)
     if session.status != "pending":
         raise TwilioError(404, 20404, wire.NOT_FOUND)
-    approved = await service.check_code(caller, session.verification_id, code)
+    payment = _payment(fields, service, caller)
+    approved = await service.check_code(caller, session.verification_id, code, payment)
     after = service.verification(caller, session.verification_id)
     status = "approved" if approved else wire.status_of(after)
     return _verification_answer(request, caller, after, status)
