@@ -46,4 +46,4 @@ async def test_of_two_who_suspend_and_resume_the_later_commit_holds(
         assert {house.status(message_id) for message_id in message_ids} == {"pending"}
         # What is held is not asked for again and again.
         after = house.gateway.services.recorder.journal.statistics().commits
-        assert after - commits < 10
+        assert after - commits < 20  # retention walks through its tables meanwhile, once
