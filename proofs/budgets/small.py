@@ -12,7 +12,7 @@ _RULES: Final[Mapping[str, str]] = {
         receiptgroups.py: alone
         request_bodies.py: noted made_thing
         roles.py: judge
-        router.py: pinned
+        router.py: pinned channel_route
         sealing.py: seal unseal key_of read
         trail/chain.py: canonical hash_of moment
         trail/heads.py: signed_head public_key heads_of
@@ -34,6 +34,10 @@ _RULES: Final[Mapping[str, str]] = {
         template.py: is_app_hash
         webhooks/signatures.py: is_secret
         keywords.py: folded
+        code_words.py: payment_line
+    """,
+    "What a code is for: a word of 60 characters, an amount of 17.": """
+        code_words.py: word_of word_fault minor_of shown_amount same_payment
     """,
     "Names of senders: at most 11 letters.": """
         likeness.py: skeleton is_generic

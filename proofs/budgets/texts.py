@@ -15,7 +15,16 @@ from risala.drivers.policies import plugin as words
 from risala.engine.features.tables.rules import rendering
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.webhooks import SHAPE_TEMPLATE_MAX
-from risala.engine.rules import keywords, likeness, references, request_bodies, template
+from risala.engine.rules import (
+    code_words,
+    keyring,
+    keywords,
+    likeness,
+    references,
+    request_bodies,
+    template,
+    verify_settings,
+)
 from risala.engine.rules.people import emails, names
 from risala.engine.rules.webhooks import kannel_words, schedule, shapes, signatures, url
 from risala.sms import alphabet, evident, joining, segment, typed, unseen
@@ -33,6 +42,8 @@ PAYLOAD_OCTETS: Final = 65_535
 WIDE: Final = "\ufdfa"
 """Eighteen letters in its compatibility form: the most of all characters."""
 FLAG: Final = "\U0001f1e6"
+FILLED: Final = template.CODE + "\U0001f600" * (94 * 60)
+"""A text of a code, with as many places for a variable as it has room for, each filled in."""
 _RECEIVED: Final = Received(
     "sms_1", "org_1", "mattel", EXAMPLE, "1234", "é " * (INBOUND_CHARACTERS // 2), 0
 )
@@ -187,6 +198,33 @@ BUDGETS: Final[tuple[Budget, ...]] = (
     ),
     _text("engine/rules/template.py:freeze", template.freeze, template.EXPIRY * 26, 10, "x", "y"),
     _text("engine/rules/template.py:render", template.render, template.CODE * 60, "12345678"),
+    *(
+        _text(f"engine/rules/code_words.py:{call.__name__}", call, hole * (480 // len(hole)))
+        for call in (code_words.variables_of, code_words.names_payment)
+        for hole in ("{{a}}", "{{", "{{" + "a" * 41)
+    ),
+    _budget(
+        "engine/rules/code_words.py:named_template_fault",
+        "the longest field",
+        code_words.named_template_fault,
+        "{{" + "a" * FORM_CHARACTERS,
+    ),
+    _text(
+        "engine/rules/code_words.py:named_template_fault",
+        code_words.named_template_fault,
+        template.CODE + "{{a}}" * 94,
+    ),
+    *(
+        _text(f"engine/rules/verify_settings.py:{call.__name__}", call, FILLED, 8)
+        for call in (verify_settings.filled, verify_settings.size_of)
+    ),
+    _budget(
+        "engine/rules/keyring.py:is_code",
+        "the longest field",
+        keyring.is_code,
+        WIDE * FORM_CHARACTERS,
+        "12345678",
+    ),
     _budget(
         "engine/rules/template.py:is_origin",
         "the longest field",

@@ -48,6 +48,8 @@ MAY: dict[str, str] = {
     "engine/features/mailings/stored/forgetting.py": BULK,  # rows of mailings by the hundred
     "engine/features/mailings/stored/figures.py": READER,
     "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
+    "engine/features/channels/stored.py": HOT,  # of each code that several channels may bring
+    "engine/features/session_details/stored.py": HOT,  # of each code of which callers say more
     "engine/features/code_figures/stored/counts.py": BULK,  # codes by the hundred, and their sums
     "engine/features/code_figures/stored/sessions.py": READER,  # with the message of each
     "engine/features/compat/stored.py": HOT,  # of each used one, and of each call
@@ -95,6 +97,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/sessions.py": HOT,
     f"{JOURNAL}/messages/sheet.py": HOT,
     f"{JOURNAL}/sealed/resealing.py": READER,  # a column of whichever table holds a secret
+    f"{JOURNAL}/session_messages.py": HOT,  # of each code that is asked for or entered
     f"{JOURNAL}/state.py": HOT,
     f"{JOURNAL}/messages/timeline.py": HOT,
     f"{JOURNAL}/messages/verifications.py": HOT,
@@ -121,6 +124,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/accounts.py": MIGRATION,
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
     f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
+    f"{JOURNAL}/store/schema/channels.py": MIGRATION,
     f"{JOURNAL}/store/schema/compat.py": MIGRATION,
     f"{JOURNAL}/store/schema/foreign.py": MIGRATION,
     f"{JOURNAL}/store/schema/hooks.py": MIGRATION,

@@ -18,6 +18,8 @@ NAMED = {"name", "label", "contact", "sheet", "cells"}
 """Arguments that are called so are names; the keys of ``cells`` are names of columns."""
 SENDERS = {f"sender.{each}" for each in ("request", "check", "find")}
 """A sender ID has at most eleven letters of ASCII: it has a narrower rule."""
+TEXTS = {"verify.templates"}
+"""Requests choose a text of codes by its name: small letters of English, digits, _ and -."""
 EXCEPT = {
     "org.delete": "An organization's name is typed again to confirm: it is compared, never kept.",
     "mailing.mend": "`cells` has the values of a row, by their places.",
@@ -50,7 +52,7 @@ def doors() -> Iterator[tuple[str, str, type[Arguments]]]:
     """Every argument that is a name: its operation, what it is called, its model."""
     for operation in OPERATIONS.values():
         for name in NAMED & operation.arguments.model_fields.keys():
-            if operation.name not in EXCEPT and operation.name not in SENDERS:
+            if operation.name not in EXCEPT.keys() | SENDERS | TEXTS:
                 yield operation.name, name, operation.arguments
 
 
@@ -102,13 +104,21 @@ def test_the_sweep_knows_the_doors_and_has_no_idle_exception():
         *(("account.set", "name"), ("list.create", "name"), ("list.create", "sheet")),
         *(("list.add", "cells"), ("text.create", "name"), ("mailing.create", "name")),
     }
-    for operation in EXCEPT.keys() | SENDERS:
+    for operation in EXCEPT.keys() | SENDERS | TEXTS:
         assert NAMED & OPERATIONS[operation].arguments.model_fields.keys(), operation
 
 
 def test_a_sender_id_takes_none_of_it():
     for given in (*(given for given, _ in KEPT), *(given for given, _ in REFUSED)):
         assert sender_fault(given) is not None
+
+
+@pytest.mark.parametrize("operation", sorted(TEXTS))
+def test_the_name_of_a_text_takes_none_of_it(operation):
+    model = OPERATIONS[operation].arguments
+    for given in (*(given for given, _ in KEPT), *(given for given, _ in REFUSED), NOTHING_SEEN):
+        with pytest.raises((Invalid, ValidationError)):
+            read(model, "name", given)
 
 
 @pytest.mark.parametrize(("given", "kept"), KEPT)

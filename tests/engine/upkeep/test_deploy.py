@@ -65,10 +65,14 @@ class IdleServer:
         return EsmeTotals(0, {0: 1}, {0: 2}, 2, 0)
 
 
+def count_a_code(conn):
+    conn.execute("INSERT INTO code_totals VALUES ('fake', 'sms', 1, 1, 1, 1, 1)")
+
+
 @pytest.fixture
 async def page(open_house, autojump_clock, tmp_path) -> str:
     """All that there can be: a service with a modem, an event sink, an SMPP server and a standby
-    that answers wait for, after a backup and some answers."""
+    that answers wait for, after a backup, some answers and a code."""
     (tmp_path / "last-backup.json").write_text('{"at": 1767225600000, "size_bytes": 1}')
     archive = SinksSection.model_validate({"archive": {"sink": "idle"}})
     rules = PoliciesSection.model_validate({"rules": {"policy": "idle"}})
@@ -78,6 +82,7 @@ async def page(open_house, autojump_clock, tmp_path) -> str:
         house.gateway.access(FeatureAccess[CarrierCalls]("answering")).counts["fake", "proved"] += 1
         message_id = await house.send()
         await house.wait_status(message_id, "sent")
+        await house.gateway.services.recorder.journal.commit(count_a_code)
         tally = AnswerTally(Counter({200: 1}))
         store, clock = MemoryStore(tmp_path), SystemClock()
         log = AwaitedLog(tmp_path / "none", store, store, clock, answer_wait_s=5, every_s=1)

@@ -57,11 +57,10 @@ def word_fault(word: str) -> str | None:
 def named_template_fault(template: str) -> str | None:
     """What is wrong with a template whose variables requests fill in, as a sentence; None:
     nothing."""
-    names = variables_of(template)
-    if len(names) > VARIABLES_MAX:
-        return f"A template can have at most {VARIABLES_MAX} variables."
     if len(template) > TEMPLATE_MAX:
         return f"A template can have at most {TEMPLATE_MAX} characters."
+    if len(variables_of(template)) > VARIABLES_MAX:
+        return f"A template can have at most {VARIABLES_MAX} variables."
     return template_fault(_variable.sub("", template))
 
 

@@ -97,8 +97,8 @@ def _variables(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _word(path: str, text: str) -> str:
     """A word that stands in the text of a code."""
+    _want(len(text) <= PAYEE_CHARACTERS_MAX, path, f"At most {PAYEE_CHARACTERS_MAX} characters.")
     word = word_of(text)
-    _want(len(word) <= PAYEE_CHARACTERS_MAX, path, f"At most {PAYEE_CHARACTERS_MAX} characters.")
     fault = word_fault(word)
     _want(fault is None, path, f"What the text names {fault}")
     return word

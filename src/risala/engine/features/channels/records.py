@@ -10,6 +10,8 @@ from risala.engine.model.commands import Principal
 from risala.engine.model.records.asks import Ask, FeatureAccess
 from risala.engine.model.records.fields import AUDITED, N_, UNAUDITED, Hint, Label, Moment, Typed
 
+NAME: Final = "channels"
+"""The feature's name, as sessions name it."""
 FALLBACK_S: Final = (10, 600)
 """The shortest and the longest wait for a delivery before the next one begins."""
 FALLBACK_DEFAULT_S: Final = 30

@@ -14,11 +14,10 @@ import trio
 
 from risala.config.channels import SMS
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.features.channels.records import DELIVERIES_MAX
+from risala.engine.features.channels.records import DELIVERIES_MAX, NAME
 from risala.engine.features.channels.rules import following, offered, opened, refuse_others
 from risala.engine.features.channels.sessions import ChannelSessions, leaves_by
 from risala.engine.features.channels.stored import (
-    NAME,
     ChannelRepository,
     ChannelSession,
     DeliveryOvertaken,

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from risala.config.channels import SMS, ChannelTable
 from risala.engine.actors.alarm import Bell
-from risala.engine.features.channels.records import ChannelUse
+from risala.engine.features.channels.records import NAME, ChannelUse
 from risala.engine.features.channels.rules import PATH, chosen, following, is_address, offered
-from risala.engine.features.channels.stored import (
-    NAME,
-    ChannelRepository,
-    ChannelSession,
-    begin,
-)
+from risala.engine.features.channels.stored import ChannelRepository, ChannelSession
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import minor_units
 from risala.engine.model.records.keys import KeyType
@@ -46,7 +40,7 @@ class ChannelSessions:
             return opening  # as if there were no channels
         first = channels[0]
         session = self._session(opening, use, channels)
-        store = partial(begin, session=session, first=first, at=opening.now_ms)
+        store = self._stored.beginning(session, first, opening.now_ms)
         self.bell.ring()  # its row is there before the next look: that is seconds later
         return replace(
             opening,

@@ -11,10 +11,11 @@ import json
 import sqlite3
 from collections.abc import Collection
 from dataclasses import field
+from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.channels.records import ChannelUse, SessionDelivery
+from risala.engine.features.channels.records import NAME, ChannelUse, SessionDelivery
 from risala.engine.features.channels.rules import following
 from risala.engine.journal.messages import acceptance, endings, sessions
 from risala.engine.journal.messages.verifications import check_limits, count_code
@@ -25,12 +26,11 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict
 from risala.engine.model.numbers import STATUSES
-from risala.engine.model.records.messages import Acceptance, Change, NewCode, Stamp
+from risala.engine.model.records.messages import Acceptance, Change, NewCode, Stamp, StoreBeside
 from risala.engine.model.records.record import shallow
 from risala.engine.model.states import SessionState, Status
 from risala.engine.rules.verification import Trigger, VerificationRow
 
-NAME: Final = "channels"
 REFUSED: Final = "refused"
 """The status of a delivery that did not leave."""
 _USES: Final = "channel_uses"
@@ -367,6 +367,10 @@ class ChannelRepository:
     put_use = audited_command(put_use)
     pass_over = command(pass_over)
     stay = command(stay)
+
+    def beginning(self, session: ChannelSession, first: str, at: int) -> StoreBeside:
+        """:func:`begin`, for the transaction that opens the session."""
+        return partial(begin, session=session, first=first, at=at)
 
     async def deliver(self, new: NewDelivery, stamp: Stamp | None) -> Delivered:
         """:func:`deliver`, on disk when it returns. A cancellation waits for it."""

@@ -7,12 +7,11 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from ipaddress import ip_address
 from typing import Any, Final
 
 from risala.engine.features.session_details.records import NAME, SaidDetails
-from risala.engine.features.session_details.stored import SessionDetailRepository, store
+from risala.engine.features.session_details.stored import SessionDetailRepository
 from risala.engine.features.session_details.stored_texts import CodeTemplateRepository
 from risala.engine.model.commands import Beside
 from risala.engine.model.errors import FieldFault, Invalid
@@ -66,7 +65,7 @@ class SessionDetails:
             opening,
             code_length=len(sealed["code"]) if "code" in sealed else opening.code_length,
             features=(*opening.features, NAME),
-            stores=(*opening.stores, partial(store, new=details, per_hour=per_hour)),
+            stores=(*opening.stores, self._stored.storing(details, per_hour)),
         )
 
     def _details(self, opening: Opening) -> SaidDetails:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -17,6 +18,7 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.feature_work import Forgot, RetentionWalk
 from risala.engine.model.ids import first_id
+from risala.engine.model.records.messages import StoreBeside
 from risala.engine.model.times import iso
 
 _ROWS: Final = Rows(
@@ -156,3 +158,7 @@ class SessionDetailRepository:
 
     details_of = read(details_of)
     check_client = read(check_client)
+
+    def storing(self, new: SaidDetails, per_hour: int) -> StoreBeside:
+        """:func:`store`, for the transaction of the new session."""
+        return partial(store, new=new, per_hour=per_hour)

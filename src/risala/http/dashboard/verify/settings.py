@@ -83,8 +83,11 @@ def offers_language(request: PageRequest, settings: CodeSettings) -> bool:
 
 def _asked(form: SentForm, stored: CodeConfiguration) -> dict[str, object]:
     """The settings of a form; a text equal to the built-in one is not a setting."""
-    # As typed: the engine reads them, and refuses a text that is no number under its name.
-    arguments: dict[str, object] = {name: form.text(name) for name in stored.bounds}
+    # As typed: the engine reads them, and refuses a text that is no number under its name. A page
+    # that was opened before an upgrade has no field for a newer setting, which stays as it is.
+    arguments: dict[str, object] = {
+        name: form.text(name) for name in stored.bounds if name in form.fields
+    }
     own = {name: form.text(_field_of(name)) for name in stored.built_in}
     own = {name: text for name, text in own.items() if text != stored.built_in[name]}
     arguments["template"] = own.pop(ANY_LANGUAGE, "") or None
