@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import trio
+import trio.testing
 from tests.http.faces.face_office import TO, open_office
 
 from patience import HANG_S, until_true
@@ -246,6 +247,10 @@ async def test_each_has_a_state_and_a_sentence_in_every_language(tmp_path, row: 
         assert_told(story, row.code, row.says)
 
 
+async def health_of(house):
+    return (await house.office.gateway.ask(state.SHOW, {"carrier": "fake"})).value
+
+
 async def test_with_a_bad_certificate_nothing_leaves(tmp_path) -> None:
     context = server_context(TLS / "expired.pem")
     listeners = await trio.open_ssl_over_tcp_listeners(0, context, host="127.0.0.1")
@@ -255,7 +260,10 @@ async def test_with_a_bad_certificate_nothing_leaves(tmp_path) -> None:
         url = f"https://localhost:{port}"
         async with open_house(tmp_path, url=url, tls_ca_file=TLS / "ca.pem") as house:
             message_id = await house.send()
-            shown = (await house.office.gateway.ask(state.SHOW, {"carrier": "fake"})).value
+            shown = await health_of(house)
+            while shown.text == "Not connected yet.":
+                await trio.testing.wait_all_tasks_blocked()
+                shown = await health_of(house)
             texts = {language: driver_text(language, shown.text) for language in Language}
             assert texts[Language.ENGLISH].startswith("The carrier's certificate is not trusted: ")
             assert len(set(texts.values())) == len(Language)
