@@ -51,7 +51,7 @@ _BODY = "the client's half of a logged request, beside `answered`, as operations
 _MEMBER = "a member of the API (contract §14), and a column"
 HOLDERS = {
     "client/answers.py asked": _MEMBER,
-    "engine/features/code_figures/records.py asked": _MEMBER,
+    "engine/model/records/verify/figures.py asked": _MEMBER,
     "engine/features/code_figures/stored/counts.py asked": _MEMBER,
     "engine/features/code_figures/stored/sessions.py asked": _MEMBER,
     "engine/features/compat/records.py told": _COLUMN,

@@ -7,10 +7,11 @@ from dataclasses import field
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from risala.dataclass import dataclass
 from risala.engine.model.lines import Line
+from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import PRIORITY_MESSAGE, Mode
 from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
@@ -180,3 +181,24 @@ class LifeEvent:
     attempt: int | None = None
     segment: int | None = None
     raw: str | None = None
+
+
+class CodeResending(Protocol):
+    """Brings a session's code once more."""
+
+    async def resend(self, principal: Principal, verification_id: str, channel: str | None) -> None:
+        """Begin another delivery of a session's code.
+
+        Args:
+            channel: None: the next one that was not tried.
+
+        Raises:
+            NotFound: unknown, or not the caller's: the same words for both.
+            NoChannelLeft: each channel was tried, or the session is over.
+            Invalid: the channel is not open to this kind of key.
+            RateLimited, InsufficientBalance, SpendCapReached, Forbidden: refused.
+            Unavailable: not now.
+        """
+
+
+RESENDING: Final[FeatureAccess[CodeResending]] = FeatureAccess("channels")

@@ -11,8 +11,6 @@ from dataclasses import field
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.channels.records import SessionDelivery
-from risala.engine.features.code_figures.records import CodeFigure, CodeFigures
 from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.ledger import LedgerEntry
@@ -22,7 +20,13 @@ from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.schema import Places, enum_schema, json_schema
 from risala.engine.model.records.senders import Sender
-from risala.engine.model.records.verify.sessions import CodeSent, JudgedCode, VerificationView
+from risala.engine.model.records.verify.figures import CodeFigure, CodeFigures
+from risala.engine.model.records.verify.sessions import (
+    CodeSent,
+    JudgedCode,
+    SessionDelivery,
+    VerificationView,
+)
 from risala.engine.model.records.webhooks import Endpoint, Replayed, WebhookDelivery
 from risala.engine.model.wire import LEAN_STATUS
 from risala.sms.cause import Cause

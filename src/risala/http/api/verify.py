@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.channels.records import RESENDING
-from risala.engine.model.commands import AddressUse, Principal
+from risala.engine.model.commands import RESENDING, AddressUse, Principal
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.records.keys import KeyType
 from risala.http.api.answers import verification_answer

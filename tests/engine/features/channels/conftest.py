@@ -9,9 +9,9 @@ import pytest
 
 from risala.config.model import Settings
 from risala.engine.features.channels.service import ChannelSending
-from risala.engine.features.code_figures.records import FIGURES
 from risala.engine.journal.audit.books import audit
 from risala.engine.model.commands import SendCode
+from risala.engine.model.records.verify.figures import FIGURES
 from risala.plugins.testing.fake_driver import FakeDriver
 
 SINCE = "2025-01-01T00:00:00Z"

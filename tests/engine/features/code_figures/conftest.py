@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from risala.engine.features.code_figures.records import FiguresBy
 from risala.engine.features.code_figures.stored import counts
 from risala.engine.features.code_figures.stored.counts import CodeQuery
 from risala.engine.journal.messages import endings, verifications
@@ -17,6 +16,7 @@ from risala.engine.journal.state import load
 from risala.engine.model.lines import SENT
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.messages import NewVerification
+from risala.engine.model.records.verify.figures import FiguresBy
 from risala.engine.model.states import SegmentState, SessionState
 from risala.engine.rules.verification import Trigger
 from risala.sms.cause import Cause

@@ -14,10 +14,10 @@ from tests.engine.features.code_figures.conftest import (
     whole_of,
 )
 
-from risala.engine.features.code_figures.records import KEPT_DAYS, OTHER, FiguresBy
 from risala.engine.features.code_figures.stored import counts, sessions
 from risala.engine.features.code_figures.stored.counts import AT_ONCE, PLACE, CodeQuery
 from risala.engine.journal.store import meta
+from risala.engine.model.records.verify.figures import KEPT_DAYS, OTHER, FiguresBy
 
 DAY = 1_767_225_600_000 // DAY_MS
 """The day on which a book begins."""

@@ -9,13 +9,13 @@ import click
 from risala.cli.commands.accounts.asking import asks, mode_option
 from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.show import output, when
-from risala.engine.features.code_figures.records import (
+from risala.engine.model.money import money
+from risala.engine.model.records.verify.figures import (
     FIGURES,
     CodeFigure,
     CodeFigures,
     FiguresBy,
 )
-from risala.engine.model.money import money
 
 _HEADINGS: Final = ("Asked for", "Sent", "Delivered", "Entered", "In a minute", "Median", "9 of 10")
 

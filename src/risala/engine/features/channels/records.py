@@ -1,14 +1,13 @@
-"""Channels as organizations open them, and the deliveries of a session: what operations answer."""
+"""Channels as organizations open them: what operations answer."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final
 
 from risala.config.channels import SMS
 from risala.dataclass import dataclass
-from risala.engine.model.commands import Principal
-from risala.engine.model.records.asks import Ask, FeatureAccess
-from risala.engine.model.records.fields import AUDITED, N_, UNAUDITED, Hint, Label, Moment, Typed
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, N_, UNAUDITED, Hint, Label, Typed
 
 NAME: Final = "channels"
 """The feature's name, as sessions name it."""
@@ -81,23 +80,4 @@ class ShownChannels:
     offered: tuple[OfferedChannel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionDelivery:
-    """One delivery of a session's code."""
-
-    channel: str
-    status: str
-    """The status of its message, or `refused`: it did not leave."""
-    at: Moment
-    message_id: str | None = None
-
-
-class CodeResending(Protocol):
-    """Brings a session's code once more."""
-
-    async def resend(self, principal: Principal, verification_id: str, channel: str | None) -> None:
-        """See :meth:`risala.engine.features.channels.service.ChannelSending.resend`."""
-
-
-RESENDING: Final[FeatureAccess[CodeResending]] = FeatureAccess("channels")
 CHANNELS: Final = Ask("verify.channels", ShownChannels)

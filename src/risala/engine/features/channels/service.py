@@ -116,17 +116,10 @@ class ChannelSending:
     # -- because somebody asks
 
     async def resend(self, principal: Principal, verification_id: str, channel: str | None) -> None:
-        """Begin another delivery of a session's code.
+        """Begin another delivery of a session's code, refused as ``CodeResending`` says.
 
         Args:
             channel: None: the next one that was not tried.
-
-        Raises:
-            NotFound: unknown, or not the caller's: the same words for both.
-            NoChannelLeft: each channel was tried, or the session is over.
-            Invalid: the channel is not open to this kind of key.
-            RateLimited, InsufficientBalance, SpendCapReached, Forbidden: refused.
-            Unavailable: not now.
         """
         row = self._services.repositories.verifications.owned(
             principal.organization_id, principal.mode, verification_id

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.channels.records import NAME, ChannelUse, SessionDelivery
+from risala.engine.features.channels.records import NAME, ChannelUse
 from risala.engine.features.channels.rules import following
 from risala.engine.journal.messages import acceptance, endings, sessions
 from risala.engine.journal.messages.verifications import check_limits, count_code
@@ -28,6 +28,7 @@ from risala.engine.model.errors import Conflict
 from risala.engine.model.numbers import STATUSES
 from risala.engine.model.records.messages import Acceptance, Change, NewCode, Stamp, StoreBeside
 from risala.engine.model.records.record import shallow
+from risala.engine.model.records.verify.sessions import SessionDelivery
 from risala.engine.model.states import SessionState, Status
 from risala.engine.rules.verification import Trigger, VerificationRow
 

@@ -8,13 +8,6 @@ from typing import Annotated, Final
 from pydantic import PlainValidator
 
 from risala.engine.features.code_figures.counting import CodeCounting
-from risala.engine.features.code_figures.records import (
-    FIGURES,
-    KEPT_DAYS,
-    CodeFigure,
-    CodeFigures,
-    FiguresBy,
-)
 from risala.engine.features.code_figures.rules import MEDIAN, MOST, time_within
 from risala.engine.features.code_figures.stored.counts import CodeCountRepository, CodeQuery
 from risala.engine.features.code_figures.stored.sessions import CodeCounts
@@ -28,6 +21,13 @@ from risala.engine.kernel.arguments import (
     one_of,
 )
 from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.records.verify.figures import (
+    FIGURES,
+    KEPT_DAYS,
+    CodeFigure,
+    CodeFigures,
+    FiguresBy,
+)
 from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import READERS, VIEWERS
 

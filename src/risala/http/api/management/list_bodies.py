@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from risala.engine.features.code_figures.records import FiguresBy
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records.verify.figures import FiguresBy
 from risala.engine.model.records.webhooks import DELIVERY_STATES
 from risala.engine.model.states import SessionState, Status
 from risala.http.api import fields

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from risala.engine.features.code_figures.records import FIGURES
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
 from risala.engine.model.records import inbound, ledger, message_lists, senders
@@ -15,6 +14,7 @@ from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.message_lists import Listed
 from risala.engine.model.records.people import countries, organizations
 from risala.engine.model.records.verify import sessions
+from risala.engine.model.records.verify.figures import FIGURES
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api import answers

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from risala.engine.features.code_figures.records import KEPT_DAYS
+from risala.engine.model.records.verify.figures import KEPT_DAYS
 from risala.http.api import answers
 from risala.http.api.management.cursors import ListName, written
 from risala.http.api.management.list_bodies import (

@@ -9,14 +9,14 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from risala.dataclass import dataclass
-from risala.engine.features.code_figures.records import (
+from risala.engine.model.records import keys
+from risala.engine.model.records.verify.figures import (
     FIGURES,
     OTHER,
     CodeFigure,
     CodeFigures,
     FiguresBy,
 )
-from risala.engine.model.records import keys
 from risala.engine.model.times import iso
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_, country_name, network_name

@@ -13,7 +13,6 @@ from itertools import takewhile
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.code_figures.records import KEPT_DAYS, OTHER, FiguresBy
 from risala.engine.features.code_figures.rules import CarrierCodes, last_of_each
 from risala.engine.features.code_figures.stored.sessions import (
     Cell,
@@ -27,6 +26,7 @@ from risala.engine.journal.store.repository import Store, command, scan
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.feature_work import Forgot
 from risala.engine.model.numbers import MODES
+from risala.engine.model.records.verify.figures import KEPT_DAYS, OTHER, FiguresBy
 
 DAY_MS: Final = 86_400_000
 AT_ONCE: Final = 100

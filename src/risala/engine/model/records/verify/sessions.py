@@ -74,6 +74,17 @@ class JudgedCode:
     status: Annotated[str, OneOf(("approved", "denied"))]
 
 
+@dataclass(frozen=True, slots=True)
+class SessionDelivery:
+    """One delivery of a session's code."""
+
+    channel: str
+    status: str
+    """The status of its message, or `refused`: it did not leave."""
+    at: Moment
+    message_id: str | None = None
+
+
 LIST: Final = Ask("verify.list", SessionPage)
 FIGURES: Final = Ask("verify.figures", Funnel)
 SEND: Final = Ask("verify.send", CodeSent)
