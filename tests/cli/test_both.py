@@ -240,6 +240,11 @@ ROWS = (
         (("by", "channel"), ("whole.asked", int), ("items", list), ("countedUntil", None)),
     ),
     Row(
+        "verify channels",
+        ("{org}", "--channels", "sms", "--secret", "sms", "--fallback-s", "20", "--addresses"),
+        (("use.fallbackS", 20), ("use.addresses", True), ("offered.0.name", "sms")),
+    ),
+    Row(
         "verify templates",
         ("{org}", "--name", "login", "--language", "fr", "--text", "{{{{shop}}}} : {{{{code}}}}"),
         (("templates", list),),

@@ -12,6 +12,8 @@ from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
 from risala.config.model import HttpSection, Settings
 from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
+    NOTHING_BESIDE,
+    RESENDING,
     AddressUse,
     Principal,
     Readiness,
@@ -27,7 +29,7 @@ from risala.engine.model.errors import (
     Refusal,
     Unauthorized,
 )
-from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.record import from_json
@@ -144,10 +146,26 @@ class FakeGateway:
     ) -> list[FieldFault]:
         return [] if origin is None else [FieldFault("origin", "not_registered", "No such one.")]
 
-    async def check_code(self, principal: Principal, verification_id: str, code: str) -> bool:
+    async def check_code(
+        self,
+        principal: Principal,
+        verification_id: str,
+        code: str | None,
+        beside: Mapping[str, Any] = NOTHING_BESIDE,
+    ) -> bool:
         if verification_id != "ver_1":
             raise NotFound("There is no such verification.")
         return code == "000000"
+
+    def access(self, of: FeatureAccess[Any]) -> Any:
+        assert of is RESENDING
+        return self
+
+    async def resend(self, principal: Principal, verification_id: str, channel: str | None) -> None:
+        await trio.lowlevel.checkpoint()
+        if self.refuse is not None:
+            raise self.refuse
+        self.get_verification(principal, verification_id)
 
     async def show_verification(self, principal: Principal, verification_id: str):
         return self.get_verification(principal, verification_id)

@@ -19,6 +19,11 @@ def before_call(context: HookContext, case: Case, kwargs) -> None:
             for registered in ("appHash", "origin"):
                 message.pop(registered, None)
             make_listable(message)
+        if case.path == "/api/verify/send":
+            make_sendable(case.body)
+        if case.path == "/api/verify/check" and case.body.get("reported") is not None:
+            # The code of a session is seldom the caller's own.
+            case.body |= {"reported": None, "code": "042137"}
 
 
 def make_listable(body):
@@ -32,3 +37,14 @@ def make_listable(body):
         body["url"] = "https://example.com/events"
     if body.get("limit") is not None:
         body["limit"] = int(body["limit"])
+
+
+def make_sendable(body):
+    """No schema says what an organization has opened, nor that a check names the whole payment
+    that its code was sent for."""
+    for opened in ("code", "template", "variables", "channels", "amount", "currency", "payee"):
+        body.pop(opened, None)
+    if "@" in body["to"]:
+        body["to"] = "+22236123456"
+    if body.get("clientIp") is not None:
+        body["clientIp"] = "203.0.113.9"

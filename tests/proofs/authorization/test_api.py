@@ -14,6 +14,7 @@ IDS = {
     "/api/sms/cancel": {"messageId": "message_id"},
     "/api/verify/get": {"verificationId": "verification_id"},
     "/api/verify/check": {"verificationId": "verification_id"},
+    "/api/verify/resend": {"verificationId": "verification_id"},
     "/api/verify/cancel": {"verificationId": "verification_id"},
     "/api/webhooks/update": {"endpointId": "endpoint_id"},
     "/api/webhooks/delete": {"endpointId": "endpoint_id"},

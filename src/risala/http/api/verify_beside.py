@@ -299,7 +299,11 @@ def _either(schema: dict[str, Any]) -> None:
     }
     schema["required"] = []
     schema["anyOf"] = [{"required": ["verificationId"]}, {"required": ["to"]}]
-    schema["oneOf"] = [{"required": ["code"]}, {"required": ["reported"]}]
+    # Null is as left out.
+    schema["oneOf"] = [
+        {"required": [each], "properties": {each: {"type": "string"}}}
+        for each in ("code", "reported")
+    ]
 
 
 class CheckCodeBody(PaymentCheckBody):

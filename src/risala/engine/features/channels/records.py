@@ -76,8 +76,8 @@ class OfferedChannel:
 class ShownChannels:
     """The channels of an organization, and those that the service has."""
 
-    use: ChannelUse
-    offered: tuple[OfferedChannel, ...]
+    use: Annotated[ChannelUse, AUDITED]
+    offered: Annotated[tuple[OfferedChannel, ...], UNAUDITED]
 
 
 CHANNELS: Final = Ask("verify.channels", ShownChannels)
