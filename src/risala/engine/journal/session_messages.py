@@ -17,12 +17,12 @@ _LEFT = (Status.PROCESSING, Status.SENT)
 
 def messages_of(conn: sqlite3.Connection, row: VerificationRow) -> list[MessageState]:
     """All messages with a session's code, the first one first."""
-    ids = dict.fromkeys((row.message_id, *brought(conn, row.id, row.features)))
+    ids = dict.fromkeys((row.message_id, *message_ids(conn, row.id, row.features)))
     messages = (load(conn, each) for each in ids)
     return [each for each in messages if each is not None]
 
 
-def brought(conn: sqlite3.Connection, verification_id: str, named: str | None) -> list[str]:
+def message_ids(conn: sqlite3.Connection, verification_id: str, named: str | None) -> list[str]:
     """The ids of the messages by which a session's features bring its code.
 
     Args:
@@ -65,7 +65,7 @@ def was_sent_before(
     Args:
         named: the features that the session names.
     """
-    ids = brought(conn, verification_id, named)
+    ids = message_ids(conn, verification_id, named)
     others = (load(conn, each) for each in ids if each != message.id)
     return any(
         value_of(conn, "SELECT sent_at FROM message WHERE key = ?", (other.key,)) is not None

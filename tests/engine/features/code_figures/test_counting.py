@@ -131,6 +131,29 @@ async def test_metrics_count_settled_codes_by_carrier(open_house, quick):
     assert house.principal.organization_id not in text
 
 
+async def test_a_session_that_breaks_counting_is_left_out_and_all_others_are_counted(
+    open_house, quick, monkeypatch
+):
+    really = CodeCounting.country_of
+
+    def country_of(self, number):
+        if number == "+22236000002":
+            raise ValueError(number)
+        return really(self, number)
+
+    monkeypatch.setattr(CodeCounting, "country_of", country_of)
+    async with open_house() as house:
+        for each in range(1, 4):
+            await enter(house, await asked(house, f"+2223600000{each}"))
+        counting = house.gateway.services.part(CodeCounting)
+        await counting.count_settled()
+        assert stored(house).totals()[0].asked == 2
+        assert stored(house).next_session() is None
+        statuses = house.gateway.services.set_aside.statuses()
+        (status,) = [each for each in statuses if each.loop == "code_counts"]
+        assert (len(status.items), status.total) == (1, 1)
+
+
 async def test_nothing_is_written_while_there_is_nothing_to_count(open_house, quick, monkeypatch):
     async with open_house() as house:
         counting = house.gateway.services.part(CodeCounting)

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
+from risala.engine.actors.set_aside import concerns_all
 from risala.engine.features.code_figures.rules import CarrierCodes
-from risala.engine.features.code_figures.stored.counts import CodeCountRepository, CodeTotal
+from risala.engine.features.code_figures.stored.counts import (
+    AT_ONCE,
+    CodeCountRepository,
+    CodeTotal,
+)
 from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.features import Task
@@ -36,6 +41,7 @@ class CodeCounting:
         self._stored = services.repositories.part(CodeCountRepository)
         self._clock = services.recorder.clock
         self._plan = services.settings.plan
+        self._items = services.set_aside.loop("code_counts")
         self._looks = 0
         self._judged_to: str | None = None
         """The newest session when carriers were last read."""
@@ -74,8 +80,33 @@ class CodeCounting:
 
     async def count_settled(self) -> None:
         """Count until the next session may still change."""
-        while self._stored.has_settled(self._clock.now_ms()):
-            await self._stored.count_next(self._clock.now_ms(), self.country_of)
+        try:
+            while self._stored.has_settled(self._clock.now_ms()):
+                await self._count(AT_ONCE)
+                await trio.sleep(BETWEEN_S)
+        except Exception as fault:
+            if concerns_all(fault):
+                raise
+            await self._count_each()
+
+    async def _count(self, at_once: int) -> int:
+        """Count the next sessions; returns how many."""
+        return await self._stored.count_next(self._clock.now_ms(), self.country_of, at_once)
+
+    async def _count_each(self) -> None:
+        """Count the next sessions one by one, and leave out those that cannot be counted: they are
+        not tried again, as later ones are counted by then."""
+        for _ in range(AT_ONCE):
+            session = self._stored.next_session()
+            if session is None:
+                return
+            is_broken = True
+            with self._items.item(session):
+                if await self._count(1) == 0:
+                    return
+                is_broken = False
+            if is_broken:
+                await self._stored.pass_over(session)
             await trio.sleep(BETWEEN_S)
 
     async def _look_at_carriers(self) -> None:

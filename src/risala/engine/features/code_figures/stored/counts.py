@@ -78,13 +78,15 @@ _TOTAL: Final = (
 # -- counting
 
 
-def count_next(conn: sqlite3.Connection, now_ms: int, country_of: CountryOf) -> int:
-    """Count the next sessions; returns how many.
+def count_next(
+    conn: sqlite3.Connection, now_ms: int, country_of: CountryOf, at_once: int = AT_ONCE
+) -> int:
+    """Count the next sessions, ``at_once`` at most; returns how many.
 
     0: there is none, or what the next one counts as may still change.
     """
     where = "WHERE v.rowid > ? ORDER BY v.rowid LIMIT ?"
-    values = (_counted_to(conn)[0], AT_ONCE)
+    values = (_counted_to(conn)[0], at_once)
     sessions = read(conn, "verifications v", where, values, country_of)
     going = [*takewhile(lambda each: not each.may_change(now_ms), sessions)]
     if not going:
@@ -94,6 +96,18 @@ def count_next(conn: sqlite3.Connection, now_ms: int, country_of: CountryOf) -> 
     _add(conn, summed(kept))
     meta.put(conn, PLACE, going[-1].id)
     return len(going)
+
+
+def next_session(conn: sqlite3.Connection) -> str | None:
+    """The id of the session that is counted next; None: there is none."""
+    statement = "SELECT id FROM verifications WHERE rowid > ? ORDER BY rowid LIMIT 1"
+    session: str | None = value_of(conn, statement, (_counted_to(conn)[0],))
+    return session
+
+
+def pass_over(conn: sqlite3.Connection, session: str) -> None:
+    """Go on behind a session that cannot be counted: no figures have it."""
+    meta.put(conn, PLACE, session)
 
 
 def has_settled(conn: sqlite3.Connection, now_ms: int) -> bool:
@@ -339,10 +353,12 @@ class CodeCountRepository:
     _store: Store
 
     has_settled = repository.read(has_settled)
+    next_session = repository.read(next_session)
     has_old = repository.read(has_old)
     newest_session = repository.read(newest_session)
     totals = repository.read(totals)
     count_next = command(count_next)
+    pass_over = command(pass_over)
     forget_old = command(forget_old)
     sums = scan(sums)
     carriers_lately = scan(carriers_lately)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from risala.config.channels import SMS
 from risala.dataclass import dataclass
 from risala.engine.features.code_figures.rules import MINUTE_MS, rounded_s
-from risala.engine.journal.session_messages import brought
+from risala.engine.journal.session_messages import message_ids
 from risala.engine.journal.store.names import name_sql
 from risala.engine.model.ids import key_of
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, MODES, SENT, UNDELIVERED
@@ -144,7 +144,7 @@ def read(
     rows = conn.execute(f"{_SESSIONS.format(source=source)} {where}", values).fetchall()
     sessions = [_Row(*row) for row in rows]
     ids = [
-        dict.fromkeys((each.message_id, *brought(conn, each.id, each.features)))
+        dict.fromkeys((each.message_id, *message_ids(conn, each.id, each.features)))
         for each in sessions
     ]
     keys = [key for each in ids for one in each if (key := key_of(one)) is not None]
