@@ -90,7 +90,9 @@ _MISPLACED: Final = """() => {
 
 
 _LOOK: Final = (
-    f"async (rules) => [rules.length ? await ({_RUN})(rules) : [], ({_MISPLACED})(), {_OVER}]"
+    # From the top: where a page has scrolled by itself, a link may be half under its bar.
+    "async (rules) => { window.scrollTo(0, 0);"
+    f" return [rules.length ? await ({_RUN})(rules) : [], ({_MISPLACED})(), {_OVER}]; }}"
 )
 """All of it at one stroke."""
 
