@@ -14,8 +14,9 @@ from tests.engine.features.code_figures.conftest import (
     whole_of,
 )
 
+from risala.engine.features.code_figures.rules import AT_ONCE
 from risala.engine.features.code_figures.stored import counts, sessions
-from risala.engine.features.code_figures.stored.counts import AT_ONCE, PLACE, CodeQuery
+from risala.engine.features.code_figures.stored.counts import PLACE, CodeQuery
 from risala.engine.journal.store import meta
 from risala.engine.model.records.verify.figures import KEPT_DAYS, OTHER, FiguresBy
 

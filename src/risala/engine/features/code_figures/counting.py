@@ -9,9 +9,8 @@ import structlog
 import trio
 
 from risala.engine.actors.set_aside import concerns_all
-from risala.engine.features.code_figures.rules import CarrierCodes
+from risala.engine.features.code_figures.rules import AT_ONCE, CarrierCodes
 from risala.engine.features.code_figures.stored.counts import (
-    AT_ONCE,
     CodeCountRepository,
     CodeTotal,
 )

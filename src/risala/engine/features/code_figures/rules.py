@@ -10,6 +10,8 @@ from typing import Final
 from risala.dataclass import dataclass
 
 MINUTE_MS: Final = 60_000
+AT_ONCE: Final = 100
+"""Sessions that one unit counts: some milliseconds of the writer."""
 STEPS_S: Final = ((60, 1), (600, 5), (7200, 60))
 """Times below so many seconds are rounded to so many: to whole seconds below a minute, to five
 seconds below ten minutes, then to minutes. So a median is at most half a second off below a minute,

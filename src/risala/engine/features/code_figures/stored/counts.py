@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.code_figures.rules import CarrierCodes, last_of_each
+from risala.engine.features.code_figures.rules import AT_ONCE, CarrierCodes, last_of_each
 from risala.engine.features.code_figures.stored.sessions import (
     Cell,
     CodeCounts,
@@ -29,8 +29,6 @@ from risala.engine.model.numbers import MODES
 from risala.engine.model.records.verify.figures import KEPT_DAYS, OTHER, FiguresBy
 
 DAY_MS: Final = 86_400_000
-AT_ONCE: Final = 100
-"""Sessions that one unit counts: some milliseconds of the writer."""
 CELLS_MAX: Final = 1000
 """Counts of an organization, mode and day that differ in network, country, carrier, channel or key.
 The last of them is of all that has no other, under :data:`OTHER`."""
