@@ -149,6 +149,8 @@ def _resolved(whole: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str,
             for part in node["$ref"].removeprefix("#/").split("/"):
                 found = found[part]
             node = found
+        elif "properties" in node:  # `anyOf` beside them says which of them go together
+            return node
         elif some := [each for each in node.get("anyOf", ()) if each.get("type") != "null"]:
             node = some[0]
         else:

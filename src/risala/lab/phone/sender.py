@@ -63,6 +63,7 @@ class TextSender:
             self._become(text, "Failed", f"Send result: {self._phone.behaviour.fails_with}")
             return
         self._sent_s.append(now_s)
+        text.has_left = True
         sim = text.sim or 1
         self._phone.tell(TextSent(text.id, text.recipient, sim, text.text, text.valid_until_ms))
         self._become(text, "Sent")

@@ -117,7 +117,8 @@ class PhoneSimulator(SimulatedPhone):
         self._wanted.update(pull=True, webhooks=True, settings=True)
         await self._registered()
         for text in self.store.texts.values():
-            if text.state == "Processed":  # Android has it, whatever became of the app
+            # Android has it, whatever became of the app.
+            if text.state == "Processed" and not text.has_left:
                 self.start(self._sender.finish, text)
         for task in (self._listen, self._pull_regularly, self._work):
             app.start_soon(task)
