@@ -24,7 +24,7 @@ from risala.drivers.faces.twilio.compat import (
 )
 from risala.engine.features.compat.records import Admitted, CompatCredential
 from risala.engine.model import errors
-from risala.engine.model.commands import Principal, SendCode, SendMessage
+from risala.engine.model.commands import NOTHING_BESIDE, Principal, SendCode, SendMessage
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.people.organizations import Organization
@@ -147,8 +147,14 @@ class _Engine:
     def get_verification(self, principal: Principal, session_id: str) -> VerificationView:
         return _session()
 
-    async def check_code(self, principal: Principal, session_id: str, code: str) -> bool:
-        assert is_unicode(code)
+    async def check_code(
+        self,
+        principal: Principal,
+        session_id: str,
+        code: str | None,
+        beside: Mapping[str, Any] = NOTHING_BESIDE,
+    ) -> bool:
+        assert (code is not None and is_unicode(code)) or "reported" in beside
         return code == "123456"
 
 
