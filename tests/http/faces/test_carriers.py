@@ -325,7 +325,7 @@ async def test_what_a_driver_does_wrong_has_an_answer_without_its_words(
 
 async def test_strangers_never_take_the_carriers_places(called):
     """Slow bodies hold the strangers' places. A carrier whose body comes with its head, or who is
-    proved by a header, is answered all the same."""
+    proved by a header, is answered all the same, and no alert counts what strangers got."""
     body = json.dumps({"from": "+22236999999", "text": "Hello"}).encode()
     signature = hmac.new(KEY, body, sha256).hexdigest()
     async with AsyncExitStack() as strangers:
@@ -337,6 +337,9 @@ async def test_strangers_never_take_the_carriers_places(called):
             wires.append(wire)
         refused = [(await wire.answer()).status for wire in wires[UNPROVED_CARRIER_MAX:]]
         assert refused == [503] * (30 - UNPROVED_CARRIER_MAX)
+        tally = called.office.app.plain.tally
+        assert tally.answers[503] == len(refused)
+        assert tally.counts()[503] == 0  # the crowd raises no alert of errors
         for proof in ({}, {"proved": False, "x_signature": signature}):
             assert (await called.ask("/inbound", body=body, **proof)).status == 200
         statuses = [(await wire.answer()).status for wire in wires[:UNPROVED_CARRIER_MAX]]

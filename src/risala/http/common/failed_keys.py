@@ -126,10 +126,12 @@ class AnswerTally:
     """Requests with a key that is unknown, disabled or deleted."""
     failed_keys_delayed: int = 0
     """Requests with such a key whose 401 was delayed."""
+    crowded: int = 0
+    """Answers 503 to a crowd at a carrier's address."""
 
     def counts(self) -> Mapping[int, int]:
-        """Answers by status."""
-        return self.answers
+        """Answers by status, without those to a crowd: strangers raise no alert of errors."""
+        return {**self.answers, 503: self.answers[503] - self.crowded}
 
     def page(self) -> bytes:
         """The numbers as Prometheus reads them."""

@@ -96,13 +96,15 @@ class PlainRequest:
 class PlainAnswer:
     """An answer with a JSON body, or without a body and with status 204."""
 
-    __slots__ = ("body", "more", "status")
+    __slots__ = ("body", "is_crowd", "more", "status")
 
     def __init__(
         self, body: bytes, status: int = 200, more: Sequence[tuple[str, str]] = ()
     ) -> None:
         self.body = body
         self.status = status
+        self.is_crowd = False
+        """Whether a crowd of callers took all places, which is no error of the service."""
         self.more = more
         """Header fields in addition to those of every answer."""
 
@@ -373,6 +375,7 @@ class PlainRoutes:
     ) -> None:
         """Count an answer and note it; it names the members that nobody reads."""
         self.tally.answers[answer.status] += 1
+        self.tally.crowded += answer.is_crowd
         principal = request.principal
         if principal is None:
             return

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 import trio
 
 from risala.engine.features.answering.calls import ArrivedCall, CallAnswerer, Callee, OpenStream
-from risala.engine.features.answering.rules import CallPlace
+from risala.engine.features.answering.rules import CallPlace, NoPlaceError
 from risala.engine.model.clock import Clock, SystemClock
 from risala.http.common.client_address import ClientAddresses, bucket_of, parse_address
 from risala.http.common.failed_keys import GuessBrake
@@ -110,7 +110,9 @@ class CarrierRequests:
                 await self._hold(self._brake, arrival.address_key)
             again = {"Retry-After": AGAIN_S} if refused.status == 503 else {}
             problem = Problem(refused.status, str(refused), headers=again)
-            return problem_answer(problem, request.id)  # not raised: nothing is logged of it
+            turned_away = problem_answer(problem, request.id)  # not raised: it is not logged
+            turned_away.is_crowd = isinstance(refused, NoPlaceError)
+            return turned_away
         if isinstance(answer, OpenStream):
             run, stream = partial(_run, answer, self._stop), answer.stream
             return StreamedAnswer(run, answer.end, stream.content_type, stream.headers)

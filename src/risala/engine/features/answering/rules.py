@@ -20,8 +20,14 @@ UNPROVED_CARRIER_MAX: Final = 8
 """Of these, to one carrier."""
 UNPROVED_ADDRESS_MAX: Final = 4
 """Of these, from one IPv4 address or IPv6 /64."""
-BUSY: Final = "Too many requests are being answered. Try again in a moment."
 _ALL: Final = "all"
+
+
+class NoPlaceError(RequestRefusedError):
+    """All places of a call's kind are taken, mostly by strangers: no error of the service."""
+
+    def __init__(self) -> None:
+        super().__init__(503, "Too many requests are being answered. Try again in a moment.")
 
 
 class CallPlaces:
@@ -48,7 +54,7 @@ class CallPlaces:
         """A place for a call that is proved already.
 
         Raises:
-            RequestRefusedError: 503, there is none.
+            NoPlaceError: there is none.
         """
         place = CallPlace(self, carrier)
         place.prove()
@@ -58,10 +64,10 @@ class CallPlaces:
         """Take one place of each kind, or none.
 
         Raises:
-            RequestRefusedError: 503, one of them has none left.
+            NoPlaceError: one of them has none left.
         """
         if any(self._taken[kind] >= most for kind, most in limits.items()):
-            raise RequestRefusedError(503, BUSY)
+            raise NoPlaceError
         self._taken.update(limits.keys())
 
     def give_back(self, kinds: Iterable[Hashable]) -> None:
@@ -94,17 +100,17 @@ class CallPlace:
         """Wait for the call's body.
 
         Raises:
-            RequestRefusedError: 503, the call has no place for that.
+            NoPlaceError: the call has no place for that.
         """
         if not self._held:
             self.is_turned_away = True
-            raise RequestRefusedError(503, BUSY)
+            raise NoPlaceError
 
     def prove(self) -> None:
         """Take a place among the carrier's proved calls, once.
 
         Raises:
-            RequestRefusedError: 503, there is none.
+            NoPlaceError: there is none.
         """
         if not self.is_proved:
             self._move_carrier({("proved", self._carrier): REQUESTS_MAX})
