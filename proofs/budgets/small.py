@@ -10,7 +10,6 @@ _RULES: Final[Mapping[str, str]] = {
         changes.py: declared_nowhere differences fingerprint
         keyring.py: read
         receiptgroups.py: alone
-        request_bodies.py: noted made_thing
         roles.py: judge
         router.py: pinned channel_route
         sealing.py: seal unseal key_of read
@@ -30,7 +29,6 @@ _RULES: Final[Mapping[str, str]] = {
         days.py: is_zone
         networks.py: network
         people/emails.py: domain_of masked_email letters_by_script spelled
-        request_bodies.py: hidden
         template.py: is_app_hash
         webhooks/signatures.py: is_secret
         keywords.py: folded
@@ -42,8 +40,7 @@ _RULES: Final[Mapping[str, str]] = {
     "Names of senders: at most 11 letters.": """
         likeness.py: skeleton is_generic
     """,
-    "The body of an answer, or a form of settings: a request is longer, and is played.": """
-        request_bodies.py: answered_text
+    "A form of settings: a request is longer, and is played.": """
         verify_settings.py: parse_verify_settings
     """,
 }
@@ -53,6 +50,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     """,
     "What it gets is the service's own: settings, figures, the trail, keys.": """
         approvals/rules.py: is_asker
+        request_log/rules.py: made_thing
         providers/rules.py: provider_of member_provider authorization_query half_hash
         mailings/rules.py: opens_at next_midnight
         alerts/readings.py: queue_old rate_low codes_abused
@@ -63,7 +61,11 @@ _FEATURES: Final[Mapping[str, str]] = {
     """,
     "It looks once at each character, or only at the beginning.": """
         compat/rules.py: shape_of username_fault ignored text_of
+        request_log/rules.py: hidden
         hooks/rules/presets.py: preset
+    """,
+    "The body of an answer: a request is longer, and is played.": """
+        request_log/rules.py: answered_text
     """,
     "As many payments as one reference has open.": """
         payments/rules.py: owner_of

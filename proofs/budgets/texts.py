@@ -12,6 +12,7 @@ from proofs.budgets.budget import Budget
 from risala.drivers.payments import patterns
 from risala.drivers.payments.mobile_money import PATTERNS_MAX, READ_CHARACTERS_MAX
 from risala.drivers.policies import plugin as words
+from risala.engine.features.request_log import rules as request_bodies
 from risala.engine.features.tables.rules import rendering
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.webhooks import SHAPE_TEMPLATE_MAX
@@ -21,7 +22,6 @@ from risala.engine.rules import (
     keywords,
     likeness,
     references,
-    request_bodies,
     template,
     verify_settings,
 )
@@ -324,7 +324,7 @@ BUDGETS: Final[tuple[Budget, ...]] = (
         "drivers/payments/patterns.py:parse_pattern", "a bank's patterns, a long text", _patterns
     ),
     _budget(
-        "engine/rules/request_bodies.py:asked_text",
+        "engine/features/request_log/rules.py:asked_text",
         "the longest body that is noted",
         request_bodies.asked_text,
         b"[" + b'{"to":"+22236123456"},' * 370 + b"{}]",

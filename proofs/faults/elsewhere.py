@@ -23,7 +23,7 @@ ELSEWHERE: Final = (
     Elsewhere(
         "The log of requests cannot be written",
         "messages go on; `risala doctor` says that requests are not logged, and why",
-        "tests/engine/accounts/test_request_log_beside_sending.py::test_messages_go_on_while_the_log_is_broken",
+        "tests/engine/features/request_log/test_request_log_beside_sending.py::test_messages_go_on_while_the_log_is_broken",
     ),
     Elsewhere(
         "Nobody reads what it prints any more",

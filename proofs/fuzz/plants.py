@@ -43,7 +43,7 @@ PLANTS: Final = (
     ),
     Plant(
         "request-log",
-        "engine/rules/request_bodies.py",
+        "engine/features/request_log/rules.py",
         '_halves("\\ufffd", _encode(value))',
         "_encode(value)",
     ),

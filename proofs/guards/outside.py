@@ -164,12 +164,12 @@ GUARDS: Final = (
     ),
     Guard(
         "A sink's place moves after the sink has taken what was given.",
-        "engine/follow/sinks.py",
+        "engine/features/sinks/service.py",
         "                    await self._give(hands, events)\n"
         "                    await cursor.keep(events[-1].seq)\n",
         "                    await cursor.keep(events[-1].seq)\n"
         "                    await self._give(hands, events)\n",
-        ("engine/follow/test_sinks.py",),
+        ("engine/features/sinks/test_sinks.py",),
     ),
     Guard(
         "A policy that fails lets nothing pass.",

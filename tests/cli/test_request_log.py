@@ -11,15 +11,14 @@ from click.testing import CliRunner
 
 from risala.cli.main import cli
 from risala.config.kinds import RequestLogSection
-from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.set_aside import SetAsideItems
-from risala.engine.journal.requests import RequestRepository
+from risala.engine.features.request_log.service import RequestLog
+from risala.engine.features.request_log.stored import RequestRepository
 from risala.engine.model.clock import SystemClock
-from risala.engine.model.commands import Principal
+from risala.engine.model.commands import NotedRequest, Principal
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.rules.request_bodies import NotedRequest
 
 BODY = b'{"to":"+22236123456","body":"the text"}'
 

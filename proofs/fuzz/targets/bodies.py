@@ -9,8 +9,8 @@ from typing import Any, Final, NoReturn
 import trio
 
 from proofs.fuzz.target import FuzzTarget, refusal_of, work_within
+from risala.engine.features.request_log.rules import answered_text, asked_text
 from risala.engine.model.commands import SendMessage
-from risala.engine.rules.request_bodies import answered_text, asked_text
 from risala.http.api.batch_reader import MEMBERS_MAX, VALUE_CHARACTERS_MAX, Item, parse_batch
 from risala.http.api.bodies import SendBody, explained_send, parse_send
 from risala.http.api.fields import BATCH_ITEMS_MAX, BodyContext

@@ -11,6 +11,8 @@ import trio
 from risala.app.listening import ServiceAddresses
 from risala.config.model import Settings
 from risala.engine.gateway.gateway import Gateway
+from risala.engine.model.commands import NOTES, RequestNotes
+from risala.engine.model.errors import NotFound
 from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import features, required
 from risala.engine.wiring.engine import Engine
@@ -56,7 +58,7 @@ async def open_faces(
         settings,
         pages=pages,
         metrics=partial(add_metrics, gateway=gateway, everybody=False) if shows_metrics else None,
-        notes=gateway.requests,
+        notes=_notes(gateway),
         tally=tally,
         failed_keys=failed_keys,
     )
@@ -84,6 +86,14 @@ async def open_faces(
     if metrics is not None:
         measured = create_metrics(gateway, settings, app.tally)
         await faces.start(partial(serve, measured, sock=metrics.sock))
+
+
+def _notes(gateway: Gateway) -> RequestNotes | None:
+    """The log of requests; None: the service has none."""
+    try:
+        return gateway.access(NOTES)
+    except NotFound:
+        return None
 
 
 def _pages(

@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypeVar
 from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.accounts.request_log import RequestLog
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.answer_window import AnswerWindow
@@ -65,7 +64,7 @@ class Delivery(Protocol):
         """The reasons why no message can be delivered now."""
 
     def statistics(self) -> dict[str, Any]:
-        """All numbers that are kept in memory; empty if no service runs."""
+        """The core's numbers that are kept in memory; empty if no service runs."""
 
     def carriers(self) -> list[Carrier]:
         """Each carrier, and how much waits for it."""
@@ -249,7 +248,6 @@ class Services:
     sessions: Ref[SessionsMessage]
     session_features: SessionFeatures
     people: People
-    requests: RequestLog
     delivery: Delivery
     preparing: Preparing
     birth: Birth
@@ -279,6 +277,14 @@ class Services:
         if made is None:
             made = self.parts[kind] = kind(self)
         return made
+
+    def statistics(self) -> dict[str, Any]:
+        """All numbers that are kept in memory, and those of features; empty if no service runs."""
+        numbers = self.delivery.statistics()
+        for feature in features():
+            if feature.statistics is not None:
+                numbers |= feature.statistics()(self)
+        return numbers
 
     def forget_organization(self, organization_id: str) -> None:
         """An organization was changed or deleted: features read again what they remember of it."""

@@ -8,6 +8,7 @@ import trio
 from risala.config.model import PricingSection, ServiceSection, Settings
 from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.features.alerts.words import alert_words
+from risala.engine.features.doctor.examine import examine
 from risala.engine.journal.audit.books import audit
 from risala.engine.journal.store import meta
 from risala.engine.model.callers import Caller, CallerKind, Role
@@ -15,7 +16,6 @@ from risala.engine.model.errors import Invalid, StorageUnusable
 from risala.engine.model.findings import Grade, Patient
 from risala.engine.model.people import Language
 from risala.engine.people.lines import apart, figure
-from risala.engine.upkeep.doctor.examine import examine
 from risala.engine.wiring.foundation import DATABASE
 from risala.sms.currencies import counting, decimals_of
 

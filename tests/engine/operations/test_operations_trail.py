@@ -31,6 +31,7 @@ from risala.engine.features.own_data.stored import exports
 from risala.engine.features.own_data.stored.retention import RetentionRepository
 from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
+from risala.engine.features.request_log.service import request_log
 from risala.engine.features.tables.records import RowFault
 from risala.engine.features.tables.uploads import uploads_of
 from risala.engine.gateway.table import OPERATIONS
@@ -38,6 +39,7 @@ from risala.engine.journal.store import audit_log
 from risala.engine.kernel.arguments import parse
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
+from risala.engine.model.commands import NotedRequest
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
@@ -45,7 +47,6 @@ from risala.engine.model.records.verify.settings import CodeConfiguration
 from risala.engine.model.times import iso
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
-from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.roles import USERS
 from risala.engine.wiring.connections import Connections
 from risala.plugins.contract import CarrierAnswer, DriverCommand, Inbound
@@ -332,10 +333,10 @@ class World:
         principal = replace(self.house.principal, key_id=key_id)
         request_id = services.ids.new("req")
         body = json.dumps({"to": TO, "body": BODY, "code": CODE}).encode()
-        services.requests.note(
+        services.part(request_log).note(
             NotedRequest(principal, request_id, "POST", "/api/sms", 200, 0.01, None, body, b"{}")
         )
-        await services.requests.flush()
+        await services.part(request_log).flush()
         return request_id
 
     def caller(self, operation, otherwise):

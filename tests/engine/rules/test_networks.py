@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from risala.config.load import load_settings
+from risala.engine.features.doctor.examine import examine
 from risala.engine.model.findings import Grade, Patient
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.router import UNSERVED, Router
-from risala.engine.upkeep.doctor.examine import examine
 from risala.sms.numbering.countries import network_of
 from risala.sms.numbering.plan import DEFAULT
 

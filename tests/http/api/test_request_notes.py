@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from risala.engine.model.commands import Principal
-from risala.engine.rules.request_bodies import NOTED_BYTES_MAX, NotedRequest, asked_text
+from risala.engine.features.request_log.rules import asked_text
+from risala.engine.model.commands import NOTED_BYTES_MAX, NotedRequest, Principal
 from risala.http.api.app import create_api
 
 

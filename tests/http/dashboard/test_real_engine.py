@@ -22,11 +22,12 @@ from patience import POLL_S, until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
+from risala.engine.features.request_log.service import request_log
 from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.callers import Caller, CallerKind, Role
+from risala.engine.model.commands import NotedRequest
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.times import iso
-from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import DATABASE, system_seams
@@ -106,7 +107,7 @@ def note_request(gateway: Gateway, value: str, message_id: str) -> str:
     request_id = gateway.services.ids.new("req")
     principal = gateway.authenticate(value)
     asked, answered = b'{"to":"+22236123456","body":"Bonjour"}', f'{{"messageId":"{message_id}"}}'
-    gateway.requests.note(
+    gateway.services.part(request_log).note(
         NotedRequest(
             principal, request_id, "POST", "/api/sms", 200, 0.01, None, asked, answered.encode()
         )
@@ -145,7 +146,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             keys[name] = made["key"]["id"]
             requests[name] = note_request(gateway, made["value"], messages[name])
             mailings[name] = await make_mailing(gateway, organizations[name])
-        await gateway.requests.flush()
+        await gateway.services.part(request_log).flush()
         for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
             email = f"{role.value}@baraka.example"
             member = {"organization_id": organizations["own"], "email": email, "role": role.value}

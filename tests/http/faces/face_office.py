@@ -16,6 +16,7 @@ from patience import HANG_S
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
 from risala.drivers.testmode import FACTORY
 from risala.engine.features.compat.access import CompatAccess
+from risala.engine.features.request_log.service import request_log
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
@@ -136,7 +137,7 @@ async def open_office(
             if settings.billing.payer == "customers":
                 credit = {"organization_id": organization_id, "amount": "100"}
                 await gateway.perform("topup", credit)
-        app = create_api(gateway, settings, clock, notes=gateway.requests)
+        app = create_api(gateway, settings, clock, notes=gateway.services.part(request_log))
         access = gateway.services.part(CompatAccess)
         add_faces(app, gateway, access, settings, faces, "http://127.0.0.1:8080", clock)
         yield FaceOffice(app.test_client(), app, gateway, calls, driver, organization_id, settings)

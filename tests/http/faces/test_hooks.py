@@ -18,6 +18,7 @@ from risala.engine.features.hooks.rules.presets import CUSTOM
 from risala.engine.features.hooks.rules.rates import HOOK_BURST_S, HOOK_STEPS_PER_S
 from risala.engine.features.hooks.rules.reading import HOOK_STEPS_MAX
 from risala.engine.features.hooks.rules.requests import HookRequest
+from risala.engine.features.request_log.service import request_log
 from risala.engine.model.errors import Invalid
 from risala.http.faces.hooks import add_hooks
 
@@ -90,7 +91,7 @@ async def post(office, path, body, **headers):
 
 
 async def last_request(office, found):
-    await office.gateway.requests.flush()
+    await office.gateway.services.part(request_log).flush()
     page = await office.perform(
         "request.list", organization_id=office.organization_id, key_id=found["id"]
     )

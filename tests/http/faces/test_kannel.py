@@ -16,6 +16,7 @@ from cases import sweep
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
 from risala.engine.features.compat import stored as compat_calls
+from risala.engine.features.request_log.service import request_log
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.sms.cause import Cause
@@ -379,7 +380,7 @@ async def test_a_query_with_a_password_is_in_no_log_file_event_or_row(
                 f"SELECT * FROM {table}"
             )
         ]
-        await office.gateway.services.requests.flush()
+        await office.gateway.services.part(request_log).flush()
     told = capsys.readouterr()
     files = [each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()]
     assert not any(password in text for text in (told.out, told.err, caplog.text, *events))

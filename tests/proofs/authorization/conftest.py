@@ -29,12 +29,13 @@ from risala.drivers.faces.twilio.compat import TWILIO
 from risala.drivers.payments.mobile_money import BankSmsSettings, MobileMoneySettings, build_wallet
 from risala.drivers.testmode import FACTORY
 from risala.engine.features.compat.access import CompatAccess
+from risala.engine.features.request_log.service import request_log
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
+from risala.engine.model.commands import NotedRequest
 from risala.engine.model.ids import IdSource
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.times import iso
-from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.webhooks.types import Outbound
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
@@ -203,10 +204,10 @@ async def _request(city: City, value: str) -> str:
     request_id = city.gateway.services.ids.new("req")
     principal = city.gateway.authenticate(value)
     asked, answered = json.dumps({"to": TO}).encode(), b'{"messageId":"x"}'
-    city.gateway.requests.note(
+    city.gateway.services.part(request_log).note(
         NotedRequest(principal, request_id, "POST", "/api/sms", 200, 0.01, None, asked, answered)
     )
-    await city.gateway.requests.flush()
+    await city.gateway.services.part(request_log).flush()
     return request_id
 
 

@@ -11,7 +11,7 @@ from tests.simulation.growth.bounds import WORDS, Bounds, listed
 from tests.simulation.growth.containers import containers
 
 from risala.config.model import Settings
-from risala.engine.journal import requests
+from risala.engine.features.request_log import stored as requests
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.wiring.foundation import DATABASE
 

@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar
 
 import trio
 
-from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.broadcast import Subscription
 from risala.engine.follow.live import Follower
 from risala.engine.limits.claims import TakeAddress
@@ -75,11 +74,6 @@ class Gateway:
     def people(self) -> People:
         """Users and sign-in, for the pages."""
         return self.services.people
-
-    @property
-    def requests(self) -> RequestLog:
-        """The log of requests."""
-        return self.services.requests
 
     def access(self, of: FeatureAccess[R]) -> R:
         """What a feature offers that is no operation, such as what programs without an account ask.

@@ -31,7 +31,6 @@ from risala.engine.operations import (
     money,
     organizations,
     overview,
-    requests,
     security,
     senders,
     system,
@@ -48,7 +47,7 @@ A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
 
 _CORE: Final = (
-    *(organizations, keys, countries, money, senders, messages, message_lists, requests, overview),
+    *(organizations, keys, countries, money, senders, messages, message_lists, overview),
     *(system, security, verify, trail, carriers, webhooks, deliveries, inbound, account, users),
 )
 """The modules with the operations of the core."""

@@ -202,3 +202,50 @@ class CodeResending(Protocol):
 
 
 RESENDING: Final[FeatureAccess[CodeResending]] = FeatureAccess("channels")
+
+
+# -- the log of requests
+
+
+NOTED_BYTES_MAX: Final = 8192
+"""A longer body is not noted: no single message comes near it, and the largest batches would fill
+the memory while they wait to be written."""
+
+
+class NotedRequest(NamedTuple):
+    """A request that was answered. Made for each request, under load too, and so a tuple."""
+
+    principal: Principal
+    """The owner of its key."""
+    request_id: str
+    """When it came, with milliseconds."""
+    method: str
+    path: str
+    status: int
+    took_s: float
+    address: str | None
+    """The client's, for a secret key: that of a server. A page's visitors are not logged."""
+    asked: bytes | int | None
+    """The body as it came; its length if it is too long; None: it was not read."""
+    answered: bytes | int
+    """The body of the answer, or its length."""
+    unknown: tuple[str, ...] = ()
+    """Names of the body's members that the endpoint does not read."""
+
+
+def noted(body: bytes) -> bytes | int:
+    """A body that may be noted; its length if it is too long."""
+    return body if len(body) <= NOTED_BYTES_MAX else len(body)
+
+
+class RequestNotes(Protocol):
+    """The log of the requests of each key."""
+
+    def has_room(self, principal: Principal, /) -> bool:
+        """Whether a request can be noted."""
+
+    def note(self, request: NotedRequest, /) -> None:
+        """Note a request; it is written soon."""
+
+
+NOTES: Final[FeatureAccess[RequestNotes]] = FeatureAccess("request_log")

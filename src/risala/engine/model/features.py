@@ -25,8 +25,19 @@ Task = tuple[str, Callable[[], Awaitable[None]], bool]
 outside never end the service."""
 NAMES: Final[tuple[str, ...]] = (
     *("compat", "hooks", "tables", "lists", "mailings", "payments", "providers", "factors"),
-    *("approvals", "backup", "alerts", "own_data", "standby", "answering", "own_texts", "hops"),
-    *("code_figures", "session_details", "channels", "fixed_numbers"),
+    *(
+        "approvals",
+        "backup",
+        "alerts",
+        "request_log",
+        "own_data",
+        "standby",
+        "answering",
+        "own_texts",
+        "hops",
+    ),
+    *("code_figures", "session_details", "channels", "fixed_numbers", "trail_heads", "sinks"),
+    "doctor",
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
 

@@ -20,7 +20,7 @@ from risala.engine.kernel.arguments import Arguments, Json, NoArguments, Text
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import NotFound
 from risala.engine.model.features import features
-from risala.engine.model.findings import Grade
+from risala.engine.model.findings import Grade, clock_finding
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep import esmes, plugins
@@ -39,7 +39,6 @@ from risala.engine.model.records.upkeep.service import (
 )
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
-from risala.engine.upkeep.doctor.database import clock_finding
 from risala.engine.upkeep.plugin_report import plugins_report
 from risala.plugins.kinds import DRIVERS, EVENT_SINKS, MESSAGE_POLICIES
 
@@ -122,11 +121,7 @@ def _values(statistics: ServiceStatistics) -> Json:
 
 @OPERATIONS(Ask("statistics", ServiceStatistics), roles=OPERATORS, operators=READERS, wire=_values)
 async def _statistics(call: Call[NoArguments]) -> ServiceStatistics:
-    values = call.services.delivery.statistics()
-    for feature in features():
-        if feature.statistics is not None:
-            values |= feature.statistics()(call.services)
-    return ServiceStatistics(values)
+    return ServiceStatistics(call.services.statistics())
 
 
 # -- plugins, and the state of what they brought
@@ -141,7 +136,7 @@ def health_of(services: Services) -> Iterator[PluginHealth]:
     for each in services.delivery.carriers():
         text = "" if each.state == "up" else each.text
         yield PluginHealth(DRIVERS.key, each.driver, each.name, each.state, text)
-    numbers = services.delivery.statistics()
+    numbers = services.statistics()
     for each in numbers.get("sinks", ()):
         yield PluginHealth(
             EVENT_SINKS.key, each["sink"], each["name"], each["state"], _of_sink(each)

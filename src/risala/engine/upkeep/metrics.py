@@ -83,8 +83,6 @@ class _Engine(Collector):
                 if feature.live_metrics is not None:
                     yield from feature.live_metrics()(self._parts)
             yield from _actors(numbers["actors"])
-            yield from _requests(numbers["requests"])
-            yield from _sinks(numbers["sinks"])
             yield from _policies(numbers["policies"])
             yield from _set_aside(numbers["set_aside"])
             if self._parts.esmes.is_open:
@@ -151,32 +149,6 @@ def _journal(journal: dict[str, Any]) -> Iterator[Metric]:
     yield counter("journal_doubts", text, [({}, journal["doubts"])])
 
 
-def _sinks(sinks: list[dict[str, Any]]) -> Iterator[Metric]:
-    if not sinks:
-        return
-    labelled = [({"sink": each["name"]}, each) for each in sinks]
-    text = "1 while an event sink accepts its events."
-    yield gauge("sink_well", text, [(who, each["state"] == "running") for who, each in labelled])
-    text = "Events that a sink has taken since the start."
-    yield counter("sink_events", text, [(who, each["taken"]) for who, each in labelled])
-    known = [(who, each) for who, each in labelled if each["behind"] is not None]
-    text = "Events that a sink has not taken yet; not counted beyond 10000."
-    yield gauge(
-        "sink_behind_events", text, [(who, each["behind"]) for who, each in known], labels=("sink",)
-    )
-    text = "How long the oldest of them has waited; 0: none waits."
-    yield gauge(
-        "sink_behind_seconds",
-        text,
-        [(who, each["behindS"]) for who, each in known],
-        labels=("sink",),
-    )
-    text = "Events that a sink will never get, because retention deleted them first; ever."
-    yield gauge(
-        "sink_missed_events", text, [(who, each["missed"]) for who, each in known], labels=("sink",)
-    )
-
-
 def _set_aside(loops: list[dict[str, Any]]) -> Iterator[Metric]:
     labelled = [({"loop": each["loop"]}, each) for each in loops]
     text = "Items that break a task for everybody, and wait aside."
@@ -214,15 +186,6 @@ def _esmes(esmes: Esmes) -> Iterator[Metric]:
     yield counter("smpp_delivered", text, [({}, totals.delivered)])
     text = "Receipts and texts that it refused for good."
     yield counter("smpp_not_taken", text, [({}, totals.refused)])
-
-
-def _requests(numbers: dict[str, Any]) -> Iterator[Metric]:
-    text = "Requests of the API that were written into their log."
-    yield counter("request_log_kept", text, [({}, numbers["kept"])])
-    text = "Requests missing from the log: too many at once, or it could not be written."
-    yield counter("request_log_dropped", text, [({}, numbers["dropped"])])
-    text = "1 while the log of requests can be written."
-    yield gauge("request_log_well", text, [({}, numbers["ailment"] is None)])
 
 
 def _lanes(carriers: list[Carrier]) -> Iterator[Metric]:

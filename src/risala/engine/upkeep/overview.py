@@ -386,12 +386,9 @@ def statistics(
     board: Board,
     supervisor: Supervisor,
     watch: LoopWatch,
-    requests: Callable[[], dict[str, Any]],
-    sinks: Callable[[], list[dict[str, Any]]],
     set_aside: Callable[[], list[ItemLoopStatus]],
 ) -> dict[str, Any]:
-    """All numbers that are kept in memory; only the progress of event sinks, if any, is read from
-    the database.
+    """The core's numbers, which are kept in memory.
 
     Args:
         accepting: the numbers of the intake, as a dataclass.
@@ -403,8 +400,6 @@ def statistics(
         "queue": shallow(board.queue.statistics()),
         "journal": journal | {"queue_max": queue_max},
         "loop": watch.statistics(),
-        "requests": requests(),
-        "sinks": sinks(),
         "set_aside": [shallow(each) for each in set_aside()],
         "policies": policies(),
         "actors": [shallow(each) for each in supervisor.statistics()],

@@ -18,7 +18,6 @@ from risala.engine.delivery.rereading import SettingsSource
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
-from risala.engine.follow.sinks import Sinks
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories import Repositories
 from risala.engine.people.letters import Letters
@@ -27,18 +26,16 @@ from risala.engine.people.post import Post, keep_tidy
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.webhooks.types import Fetches, Outbound
 from risala.engine.services import Preparing, Services, nothing_to_prepare
-from risala.engine.upkeep.head_sinks import HeadSink
-from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.face import GatewayFace
-from risala.plugins.kinds import FACES, PAYMENT_METHODS
+from risala.plugins.kinds import EVENT_SINKS, FACES, PAYMENT_METHODS
 from risala.plugins.mail import Mailer
 from risala.plugins.manager import PluginFault, PluginInfo
 from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentMethod
 from risala.plugins.policy import MessagePolicy
-from risala.plugins.sink import AuditHeadSink, EventSink
+from risala.plugins.sink import EventSink
 
 POLICY = RestartPolicy(restarts_max=None)
 """Webhooks and mails are restarted without limit: their faults must not end the sending of
@@ -89,7 +86,11 @@ class Connections:
     @property
     def plugged(self) -> Mapping[str, Mapping[str, object]]:
         """What plugins built for features, by the key of its kind and by its name."""
-        return {PAYMENT_METHODS.key: self.payments, FACES.key: self.faces}
+        return {
+            PAYMENT_METHODS.key: self.payments,
+            FACES.key: self.faces,
+            EVENT_SINKS.key: self.sinks,
+        }
 
 
 NO_OUTSIDE: Final = Connections()
@@ -113,7 +114,6 @@ class Outward:
 
     feed: Feed
     cursors: EventCursors
-    sinks: Sinks
     live: Live
     webhooks: Webhooks | None
     """None if nothing makes calls (``Outside.outbound``)."""
@@ -127,8 +127,8 @@ class Outward:
         if self.webhooks is not None:
             self.webhooks.hint(endpoint_id)
 
-    async def start(self, supervisor: Supervisor, services: Services) -> Callable[[Settings], None]:
-        """Run all parts until cancelled; returns what applies new settings to them."""
+    async def start(self, supervisor: Supervisor, services: Services) -> None:
+        """Run all parts until cancelled."""
         start = partial(supervisor.start_service, policy=POLICY)
         await start("post", self.post.run)
         stored, clock = services.repositories, self.recorder.clock
@@ -141,17 +141,7 @@ class Outward:
             await start("webhooks' notices", self.notices.run)
         if self.webhooks is not None:
             await start("webhooks", self.webhooks.run)
-        inline = self.recorder.journal.is_on_loop
-        heads = TrailHeads(services, inline=inline)
-        await start("audit heads", heads.run)
-        for name, sink in self.sinks.by_name.items():
-            if isinstance(sink, AuditHeadSink):
-                place = services.settings.storage.data_dir
-                gives = HeadSink(name, sink, stored.audit, place, inline=inline)
-                await start(f"audit heads to {name}", gives.run)
-        await self.sinks.start(supervisor)
         await start("feed of events", self.feed.run)
-        return heads.retune
 
 
 def public_url(settings: Settings, outside: Connections) -> str:
@@ -209,7 +199,6 @@ def build_outward(
     return Outward(
         feed,
         cursors,
-        Sinks(settings.sinks.by_name, outside.sinks, cursors, recorder.clock),
         live,
         webhooks,
         notices,

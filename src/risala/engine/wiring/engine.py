@@ -157,7 +157,6 @@ async def open_engine(
         obeying: list[Callable[[Settings], None]] = []  # new settings, while it runs
 
         def running(intake: Intake) -> Delivery:
-            request_numbers, sinks = core.requests.numbers, outward.sinks.standings
             intakes = (intake.statistics, intake.policies.standings)
             numbers = partial(
                 statistics,
@@ -166,11 +165,8 @@ async def open_engine(
                 board,
                 core.supervisor,
                 watch,
-                request_numbers,
-                sinks,
                 core.set_aside.statuses,
             )
-            live, hint = outward.live, outward.hint_webhook
             anew = build_rereading(core, outside.source, carriers, lineup, obeying)
             return Running(
                 board,
@@ -179,8 +175,8 @@ async def open_engine(
                 scheduler,
                 commands,
                 waits,
-                live,
-                hint,
+                outward.live,
+                outward.hint_webhook,
                 numbers,
                 lineup,
                 anew,
@@ -208,9 +204,9 @@ async def open_engine(
             each.id for each in core.repositories.organizations.all() if each.status != "active"
         )
         services = gateway.services
+        await outward.start(core.supervisor, services)
         obeying += (
             services.intake.retune,
-            await outward.start(core.supervisor, services),
             partial(_retune_features, services),
         )
         await _start_services(
@@ -311,7 +307,6 @@ async def _start_services(
     await start("storage", core.journal.keep_probing)
     await start("accounts", core.accounts.uses.keep_writing)
     await start("keys' places", core.accounts.places.keep_writing)
-    await start("requests", core.requests.run, policy=DRIVER_POLICY)
     await start(
         "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)
     )

@@ -13,7 +13,6 @@ import trio
 from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.answer_window import AnswerWindow
 from risala.engine.actors.broadcast import Broadcast
@@ -22,7 +21,6 @@ from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.repositories import Repositories
-from risala.engine.journal.requests import RequestRepository
 from risala.engine.journal.sealed.resealing import SealedRepository
 from risala.engine.journal.store.currency import migrate_in
 from risala.engine.journal.store.repository import Store
@@ -117,7 +115,6 @@ class Foundation:
     journal: Journal
     repositories: Repositories
     accounts: Accounts
-    requests: RequestLog
     server_keys: ServerKeys
     sealing: SealingKeys
     supervisor: Supervisor
@@ -198,10 +195,6 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                 )
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)
-                stored_requests = RequestRepository(data_dir, inline=seams.inline_journal)
-                requests = RequestLog(
-                    settings.request_log, stored_requests, clock, set_aside.loop("request_log")
-                )
                 try:
                     yield Foundation(
                         settings,
@@ -209,7 +202,6 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         journal,
                         stored,
                         accounts,
-                        requests,
                         server_keys,
                         sealing,
                         supervisor,
@@ -224,7 +216,6 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         await accounts.uses.write()
                         await accounts.places.write()
                         await supervisor.stop()
-                    await requests.close()
                     inner.cancel_scope.cancel()
         finally:
             journal.stop()

@@ -120,7 +120,6 @@ async def open_intake(
             sessions=sessions,
             session_features=core.session_features,
             people=people,
-            requests=core.requests,
             delivery=there,
             preparing=outside.preparing,
             birth=Birth(

@@ -10,7 +10,7 @@ from risala.config.model import HttpSection, Settings
 from risala.dataclass import dataclass
 from risala.engine.model.answers import without_id
 from risala.engine.model.clock import Clock, SystemClock
-from risala.engine.model.commands import Principal, SendMessage
+from risala.engine.model.commands import Principal, RequestNotes, SendMessage
 from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.wire import lean, message_wire
@@ -30,7 +30,6 @@ from risala.http.common.plain import (
     PlainAnswer,
     PlainRequest,
     PlainRoutes,
-    RequestNotes,
 )
 from risala.http.common.problems import Problem, problem_of
 from risala.http.common.respond import json_bytes

@@ -13,9 +13,8 @@ from typing import Any, Final, Protocol
 
 import trio
 
-from risala.engine.model.commands import Principal
+from risala.engine.model.commands import NotedRequest, Principal, RequestNotes, noted
 from risala.engine.model.records.keys import KeyType
-from risala.engine.rules.request_bodies import NotedRequest, noted
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.failed_keys import AnswerTally, FailedKeys
 from risala.http.common.origins import cors_headers
@@ -186,14 +185,6 @@ class GroupHandler(Protocol):
     ) -> Sequence[bytes | Exception | None] | None:
         """A body or an error for each, in their order. None for one or all: nothing was done, and
         the path's handler has to do it. What is raised is the answer to all of them."""
-
-
-class RequestNotes(Protocol):
-    """The log of the requests of each key."""
-
-    def has_room(self, principal: Principal, /) -> bool: ...
-
-    def note(self, request: NotedRequest, /) -> None: ...
 
 
 class PlainPath:

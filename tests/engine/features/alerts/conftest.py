@@ -24,6 +24,7 @@ from risala.config.model import (
     SinksSection,
     StorageSection,
 )
+from risala.engine.features.trail_heads import service as trail_heads
 from risala.engine.gateway.gateway import Gateway
 from risala.engine.journal.messages import counts
 from risala.engine.model.clock import TrioClock
@@ -33,7 +34,6 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
-from risala.engine.upkeep import trail_heads
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import Seams

@@ -11,9 +11,9 @@ import trio
 
 from risala.engine.features.standby.copy_check import NAME
 from risala.engine.features.standby.service import second_machine
+from risala.engine.features.trail_heads.service import TrailHeads
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.records.upkeep.service import BackupNote
-from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.plugins.contract import HealthState, ReceiptState
 
 MINUTE_S = 60
@@ -341,7 +341,7 @@ async def test_a_standby_s_copy_cannot_be_restored(watched, autojump_clock):
 
 
 async def test_somebody_changes_the_audit_trail(watched, autojump_clock):
-    trail = TrailHeads(watched.gateway.services, inline=True)
+    trail = TrailHeads(watched.gateway.services)
     await trail.look_due()
     await trio.sleep(SOON_S)
     assert await told_of(watched, "trail_broken") == []
@@ -356,7 +356,7 @@ async def test_somebody_changes_the_audit_trail(watched, autojump_clock):
     await trail.look_due()
     await trio.sleep(SOON_S)
     assert await told_of(watched, "trail_broken") == []  # it looks once a day
-    trail = TrailHeads(watched.gateway.services, inline=True)  # as after a day
+    trail = TrailHeads(watched.gateway.services)  # as after a day
     await trail.look_due()
     await trio.sleep(SOON_S)
     (alert,) = await watched.alerts(kind="trail_broken")

@@ -6,7 +6,7 @@ import json
 import pytest
 import trio
 
-from risala.engine.rules.request_bodies import asked_text
+from risala.engine.features.request_log.rules import asked_text
 
 TO = "+22236123456"
 SAID = {"clientIp": "203.0.113.9", "userAgent": "Firefox/133", "tags": ["sign-up", "web"]}

@@ -13,9 +13,9 @@ from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
-from risala.engine.model.records import requests
+from risala.engine.features.request_log import records as requests
+from risala.engine.features.request_log.records import LoggedRequest, ShownRequest
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.requests import LoggedRequest, ShownRequest
 from risala.engine.model.times import iso
 
 if TYPE_CHECKING:

@@ -51,8 +51,8 @@ def doctor(options: Options) -> None:
 def _examine(options: Options) -> list[Finding]:
     from risala.cli.reach import session
     from risala.config.model import StorageSection
+    from risala.engine.features.doctor.examine import examine
     from risala.engine.model.findings import Finding, Grade, Patient
-    from risala.engine.upkeep.doctor.examine import examine
 
     settings: Settings | None = None
     try:

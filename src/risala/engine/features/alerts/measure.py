@@ -115,7 +115,7 @@ class Measuring:
 
     def begin(self) -> None:
         """A check begins: all its readings have one time."""
-        numbers = self._have.delivery.statistics()
+        numbers = self._have.statistics()
         self._carriers, self._sinks = numbers.get("carriers", []), numbers.get("sinks", [])
 
     # -- carriers

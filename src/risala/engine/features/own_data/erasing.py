@@ -24,6 +24,7 @@ from risala.engine.features.own_data.retention import (
     Retention,
 )
 from risala.engine.features.own_data.stored.erasing import ErasureRepository
+from risala.engine.features.request_log.service import request_log
 from risala.engine.model.errors import Refusal
 from risala.engine.model.features import Task
 from risala.engine.services import Services
@@ -58,7 +59,7 @@ async def go_on(services: Services, erasure_id: str) -> Erased:
         return await _noted(erasures, erasure, keys, {"canceled": sum(ended)})
     if erasure.step is ErasureStep.REST and erasure.last4 is None:
         # Only the number's last digits are in it.
-        await services.requests.forget(erasure.organization_id)
+        await services.part(request_log).forget(erasure.organization_id)
     return await erasures.take_out(erasure, services.recorder.clock.now_ms())
 
 

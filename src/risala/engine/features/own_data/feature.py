@@ -10,6 +10,7 @@ from risala.engine.model.features import Feature, elsewhere, later
 _HERE: Final = "features.own_data."
 FEATURE: Final = Feature(
     name="own_data",
+    needs=("request_log",),
     operations=(later(_HERE + "operations:OPERATIONS"),),
     images={AuditImage.RETENTION_DAYS: later(_HERE + "stored.retention:days_seen")},
     exported_settings={"keptDays": later(_HERE + "stored.retention:days_of")},

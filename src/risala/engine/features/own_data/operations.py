@@ -36,6 +36,7 @@ from risala.engine.features.own_data.records import (
 from risala.engine.features.own_data.stored.erasing import ErasureRepository
 from risala.engine.features.own_data.stored.exports import ExportRepository
 from risala.engine.features.own_data.stored.retention import RetentionRepository
+from risala.engine.features.request_log.service import request_log
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
@@ -308,7 +309,7 @@ async def _delete(call: Call[Delete]) -> ErasureProgress:
     services.intake.opt_outs.look_again()
     for endpoint_id in deleted.endpoints:
         services.delivery.hint_webhook(endpoint_id)
-    await services.requests.forget(organization_id)
+    await services.part(request_log).forget(organization_id)
     services.part(Errands).ring()
     return progress_of(call.stored(ErasureRepository).find(erasure_id))
 

@@ -10,10 +10,11 @@ from quart_trio.wrappers import TrioResponse
 from risala.dataclass import dataclass
 from risala.engine.features.hooks import records as hooks
 from risala.engine.features.hooks.records import Hook
+from risala.engine.features.request_log import records as requests
+from risala.engine.features.request_log.records import LoggedRequest
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records import messages, requests
+from risala.engine.model.records import messages
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.requests import LoggedRequest
 from risala.http.dashboard.connect.gallery import (
     HIDDEN,
     OWN_SECRET,

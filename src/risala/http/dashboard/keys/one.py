@@ -7,10 +7,11 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.request_log import records as requests
+from risala.engine.features.request_log.records import ListedRequests
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records import keys, requests
+from risala.engine.model.records import keys
 from risala.engine.model.records.keys import ApiKey, KeyType
-from risala.engine.model.records.requests import ListedRequests
 from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, id_of, view_of
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit

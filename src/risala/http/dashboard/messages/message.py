@@ -9,8 +9,9 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.request_log import records as requests
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records import messages, requests, webhooks
+from risala.engine.model.records import messages, webhooks
 from risala.engine.model.records.messages import MessageStory, MessageView
 from risala.engine.model.states import Mode
 from risala.http.web.face import PageAccess

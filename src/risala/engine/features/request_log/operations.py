@@ -7,6 +7,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.features.request_log import records as log
+from risala.engine.features.request_log.records import ListedRequests, RequestFilter, ShownRequest
+from risala.engine.features.request_log.service import request_log
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
@@ -22,9 +25,7 @@ from risala.engine.kernel.cursors import limit_of
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import is_id, key_ms, key_of
-from risala.engine.model.records import requests as log
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.requests import ListedRequests, RequestFilter, ShownRequest
 from risala.engine.rules.roles import SUPPORT, VIEWERS
 
 UNWRITTEN_MS: Final = 3000
@@ -90,7 +91,7 @@ _SEEN: Final[dict[str, Any]] = {
 
 @OPERATIONS(log.LIST, operators=SUPPORT, **_SEEN)
 async def _list(call: Call[ListRequests]) -> ListedRequests:
-    arguments, requests = call.arguments, call.services.requests
+    arguments, requests = call.arguments, call.services.part(request_log)
     if arguments.organization_id is not None:
         call.services.accounts.organization(arguments.organization_id)
     least, most = arguments.status or (0, 999)
@@ -124,7 +125,7 @@ def _is_new(request_id: str, now_ms: int) -> bool:
 @OPERATIONS(log.SHOW, operators=SUPPORT, **_SEEN)
 async def _show(call: Call[ShowRequest]) -> ShownRequest:
     arguments = call.arguments
-    request = await call.services.requests.one(arguments.request_id)
+    request = await call.services.part(request_log).one(arguments.request_id)
     if request is None or arguments.organization_id not in (None, request.organization_id):
         raise NotFound(_UNWRITTEN if _is_new(arguments.request_id, call.now_ms) else _UNKNOWN)
     return request

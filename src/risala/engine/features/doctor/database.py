@@ -17,15 +17,10 @@ from risala.engine.journal.upkeep.database_facts import (
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
+from risala.engine.model.findings import DATABASE, Finding, Grade, Patient, clock_finding
 from risala.engine.model.people_records import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
-from risala.engine.model.times import iso
 
-CLOCK_SLACK_MS: Final = 5_000
-"""How much later than now the newest row may be: NTP may step a clock back by a little."""
-EPOCH_MS: Final = 1_735_689_600_000
-"""2025-01-01: an earlier time is wrong, since this program did not exist before."""
 QUEUE_WARN_S: Final = 300
 """A message that has been due for longer needs somebody's action."""
 UNSERVED_SHOWN_MAX: Final = 5
@@ -102,28 +97,6 @@ def _version(ahead: Forecast) -> Finding:
         f"needs up to {need} MB of disk space; {free} MB are free."
     )
     return Finding(name, Grade.WARN, text)
-
-
-def clock_finding(newest_ms: int | None, now_ms: int) -> Finding:
-    """Whether the clock is before the newest row, or far behind the real time.
-
-    Args:
-        newest_ms: when the newest row was made; None: there is no row.
-    """
-    if now_ms < EPOCH_MS:
-        text = (
-            f"The clock says {iso(now_ms)}, which is far in the past. Set it, and use NTP to "
-            "keep it right."
-        )
-        return Finding("clock", Grade.FAIL, text)
-    if newest_ms is not None and newest_ms > now_ms + CLOCK_SLACK_MS:
-        text = (
-            f"The newest row is from {iso(newest_ms)}, but the clock says {iso(now_ms)}: the "
-            f"clock was set back. Messages from before the last start wait until it has caught "
-            f"up. Use NTP to keep the clock right."
-        )
-        return Finding("clock", Grade.FAIL, text)
-    return Finding("clock", Grade.OK, "The clock is later than all stored times.")
 
 
 def _queue(facts: DatabaseFacts, patient: Patient) -> Finding:

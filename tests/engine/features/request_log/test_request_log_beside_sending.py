@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from risala.engine.journal import requests
-from risala.engine.model.commands import SendMessage
-from risala.engine.rules.request_bodies import NotedRequest
+from risala.engine.features.request_log import stored as requests
+from risala.engine.features.request_log.service import request_log
+from risala.engine.model.commands import NotedRequest, SendMessage
 
 
 def ask(house) -> str:
@@ -17,8 +17,8 @@ def ask(house) -> str:
     noted = NotedRequest(
         house.principal, request_id, "POST", "/api/sms", 200, 0.01, None, b"{}", b"{}"
     )
-    if house.gateway.requests.has_room(house.principal):
-        house.gateway.requests.note(noted)
+    if house.gateway.services.part(request_log).has_room(house.principal):
+        house.gateway.services.part(request_log).note(noted)
     return request_id
 
 
@@ -31,7 +31,7 @@ async def test_messages_go_on_while_the_log_is_broken(open_house, quick, tmp_pat
     (tmp_path / requests.FILE).write_bytes(b"no database at all " * 500)
     async with open_house() as house:
         ask(house)
-        await house.gateway.requests.flush()
+        await house.gateway.services.part(request_log).flush()
         command = SendMessage("+22236123456", "hello")
         answer = json.loads(await house.gateway.send_message(house.principal, command))
         await house.wait_status(answer["messageId"], "sent")
@@ -40,10 +40,7 @@ async def test_messages_go_on_while_the_log_is_broken(open_house, quick, tmp_pat
         page = house.gateway.metrics().decode()
         assert "risala_request_log_well 0.0" in page
         assert "risala_request_log_dropped_total 1.0" in page
-        assert (
-            "is not a database"
-            in house.gateway.services.delivery.statistics()["requests"]["ailment"]
-        )
+        assert "is not a database" in house.gateway.services.statistics()["requests"]["ailment"]
 
 
 async def test_what_is_left_is_written_at_the_stop(open_house, quick):
@@ -58,8 +55,8 @@ async def test_what_is_left_is_written_at_the_stop(open_house, quick):
 async def test_requests_go_with_their_organization(open_house, quick):
     async with open_house() as house:
         request_id = ask(house)
-        await house.gateway.requests.flush()
+        await house.gateway.services.part(request_log).flush()
         mine = {"organization_id": house.principal.organization_id}
         assert len((await listed(house))["requests"]) == 1
         await house.gateway.perform("org.delete", {**mine, "name": "Test"})
-        assert await house.gateway.requests.one(request_id) is None
+        assert await house.gateway.services.part(request_log).one(request_id) is None

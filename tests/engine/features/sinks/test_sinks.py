@@ -12,7 +12,7 @@ import trio.testing
 
 from risala.config.hooks import SinksSection, SinkTable
 from risala.engine.features.own_data.stored import retention
-from risala.engine.follow.sinks import SinkRunner, SinkState
+from risala.engine.features.sinks.service import SinkRunner, SinkState
 from risala.engine.wiring.connections import Connections
 from risala.plugins.sink import SinkEvent, SinkUnavailableError
 

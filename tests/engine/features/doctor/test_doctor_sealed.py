@@ -4,6 +4,7 @@ from contextlib import closing
 
 import pytest
 
+from risala.engine.features.doctor.machine import sealed_secrets
 from risala.engine.journal.sealed.resealing import EXPORTED, sealed_in
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_writer
@@ -11,7 +12,6 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.model.findings import Grade
 from risala.engine.rules.sealing import SecretPurpose
-from risala.engine.upkeep.doctor.sealed import sealed_secrets
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ from risala.config.smpp_server import SmppServerSection
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.backup.stored.backup import back_up
+from risala.engine.features.doctor import machine
+from risala.engine.features.doctor.examine import examine
 from risala.engine.journal.store.opening import open_reader, refuse_foreign
 from risala.engine.journal.upkeep import backup_note, database_facts
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
@@ -33,8 +35,6 @@ from risala.engine.model.records.carriers.state import (
     ServedNumbers,
 )
 from risala.engine.model.records.upkeep.service import BackupNote
-from risala.engine.upkeep.doctor import machine
-from risala.engine.upkeep.doctor.examine import examine
 from stones import StonesMove, write_stones
 
 NOW_MS = 1_767_225_600_000

@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.rules.request_bodies import (
+from risala.engine.features.request_log.rules import (
     ANSWERED,
     ASKED,
     DEPTH_MAX,
-    NOTED_BYTES_MAX,
     SENDER_CHARACTERS_MAX,
     answered_text,
     asked_text,
     made_thing,
-    noted,
 )
+from risala.engine.model.commands import NOTED_BYTES_MAX, noted
 
 CODE = "738291"
 TEXT = "Your parcel waits at the door of house nine"

@@ -7,7 +7,7 @@ The lines since the last head are checked first: a trail that is broken gets no 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -20,7 +20,7 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.errors import StorageUnusable, Unavailable
 from risala.engine.model.feature_work import Duty
-from risala.engine.model.features import duty
+from risala.engine.model.features import Task, duty
 from risala.engine.model.times import iso
 from risala.engine.rules.trail import heads
 from risala.engine.rules.trail.heads import KEY, Head
@@ -44,17 +44,14 @@ EARLY_MS: Final = 1_800_000
 
 
 class TrailHeads:
-    """
-    Args:
-        inline: work on the loop's thread, as a mock clock needs it.
-    """
+    """See the module's text."""
 
-    def __init__(self, services: Services, *, inline: bool) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
         self._stored = services.repositories.audit
         self._clock = services.recorder.clock
         self._mails = services.settings.alerts.mail
-        self._inline = inline
+        self._inline = services.recorder.journal.is_on_loop
         self._directory = services.settings.storage.data_dir
         self._looked_ms = -EVERY_MS
 
@@ -148,3 +145,13 @@ class TrailHeads:
             await trio.lowlevel.checkpoint()
             return work()
         return await trio.to_thread.run_sync(work)
+
+
+def tasks(services: Services) -> Sequence[Task]:
+    """What runs for the heads as long as the service."""
+    return (("audit heads", services.part(TrailHeads).run, True),)
+
+
+def retune(services: Services, settings: Settings) -> None:
+    """Apply settings that changed while the service runs."""
+    services.part(TrailHeads).retune(settings)

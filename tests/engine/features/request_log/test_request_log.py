@@ -12,17 +12,16 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from risala.config.kinds import RequestLogSection
-from risala.engine.accounts.request_log import AGAIN_S, WRITE_EVERY_S, RequestLog
 from risala.engine.actors.set_aside import SetAsideItems
-from risala.engine.journal import requests
-from risala.engine.journal.requests import RequestRepository
+from risala.engine.features.request_log import stored as requests
+from risala.engine.features.request_log.records import RequestFilter
+from risala.engine.features.request_log.service import AGAIN_S, WRITE_EVERY_S, RequestLog
+from risala.engine.features.request_log.stored import RequestRepository
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import Principal
+from risala.engine.model.commands import NotedRequest, Principal
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.requests import RequestFilter
 from risala.engine.model.states import Mode
-from risala.engine.rules.request_bodies import NotedRequest
 
 MINE = Principal("org_mine", "key_mine", KeyType.SECRET, Mode.LIVE)
 OTHER = Principal("org_mine", "key_other", KeyType.SECRET, Mode.LIVE)

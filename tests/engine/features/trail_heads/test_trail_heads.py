@@ -19,19 +19,19 @@ from risala.config.model import MailSection
 from risala.config.outward import StandbySection
 from risala.engine.features.backup.stored.backup import back_up
 from risala.engine.features.backup.stored.restore import restore
+from risala.engine.features.sinks.service import AFTER_S
+from risala.engine.features.trail_heads.service import FIRST_S, LOOK_S
 from risala.engine.journal.audit import heads_file
 from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store.key_file import load_trail_key
 from risala.engine.model.errors import Invalid, StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.trail.heads import Head, NoHead, heads_of, signed_head
-from risala.engine.upkeep.head_sinks import AFTER_S
-from risala.engine.upkeep.trail_heads import FIRST_S, LOOK_S
 from risala.engine.wiring.connections import Connections
 from risala.plugins.mail import Mail
 from risala.plugins.sink import SinkUnavailableError
 
-CHECKER = Path(__file__).parents[3] / "examples/audit-trail/check_trail.py"
+CHECKER = Path(__file__).parents[4] / "examples/audit-trail/check_trail.py"
 DAY_MS = 86_400_000
 
 

@@ -1,4 +1,4 @@
-"""One sink: gets the events that are owed to it, a batch at a time, until cancelled.
+"""Gives each sink the events that are owed to it, a batch at a time, until cancelled.
 
 Whatever a sink does, the next sink and the rest of the service go on. A batch that it refused, or
 did not take within its deadline, comes again after a pause that doubles; nothing is skipped. Memory
@@ -7,24 +7,36 @@ has one batch, however far the sink is behind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 import trio
 
 from risala.config.hooks import SinkTable
 from risala.dataclass import dataclass
-from risala.engine.actors.supervisor import RestartPolicy, Supervisor
+from risala.engine.features.trail_heads.service import FIRST_S, LOOK_S
 from risala.engine.follow.cursors import CursorStatus, EventCursor, EventCursors
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import StorageFailed
+from risala.engine.model.errors import StorageFailed, StorageUnusable, Unavailable
+from risala.engine.model.features import Task
 from risala.engine.model.following import FollowedEvent
 from risala.engine.model.times import iso, maybe_iso
+from risala.engine.services import Services
+from risala.plugins.kinds import EVENT_SINKS
 from risala.plugins.loading import raised_at
-from risala.plugins.sink import ClosingSink, EventSink, SinkEvent, SinkUnavailableError
+from risala.plugins.sink import (
+    AuditHeadSink,
+    ClosingSink,
+    EventSink,
+    SinkEvent,
+    SinkUnavailableError,
+)
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 log = structlog.get_logger(__name__)
 
@@ -36,6 +48,10 @@ GRACE_S: Final = 5.0
 """How long a cancelled call may take to return before the sink counts as stuck."""
 CLOSE_S: Final = 5.0
 """How long a sink may take to close when the service stops."""
+AFTER_S: Final = 60.0
+"""After the look that makes a head of the audit trail, so that it is there."""
+DEADLINE_S: Final = 30.0
+"""For one head, which is a line."""
 
 
 class SinkState(StrEnum):
@@ -225,39 +241,106 @@ class _Call:
             self.over.set()
 
 
-# All sinks that are configured: each runs separately.
+class HeadSink:
+    """Gives one sink the signed heads of the audit trail, each in its order, until it is taken.
+    Where it has come is stored, so that a restart leaves none out.
 
-POLICY: Final = RestartPolicy(restarts_max=None)
-"""A sink is restarted without limit: its faults must not end the sending of messages."""
+    Args:
+        name: the sink's, in the settings.
+    """
+
+    def __init__(self, name: str, sink: AuditHeadSink, services: Services) -> None:
+        self._name = name
+        self._sink = sink
+        self._stored = services.repositories.audit
+        self._directory = services.settings.storage.data_dir
+        self._inline = services.recorder.journal.is_on_loop
+
+    async def run(self) -> None:
+        """Look for heads that are not taken yet, until cancelled."""
+        await trio.sleep(FIRST_S + AFTER_S)
+        while True:
+            try:
+                await self._give()
+            except (SinkUnavailableError, Unavailable, StorageUnusable) as error:
+                log.warning("audit.head.kept", sink=self._name, reason=str(error))
+            except trio.TooSlowError:
+                log.warning("audit.head.kept", sink=self._name, reason="It took too long.")
+            except Exception as error:  # noqa: BLE001 -- its bug, which ends nobody else
+                kind = type(error).__name__
+                log.error("audit.head.kept", sink=self._name, reason=f"It raised {kind}.")
+            await trio.sleep(LOOK_S)
+
+    async def _give(self) -> None:
+        taken = self._stored.head_taken(self._name)
+        read = partial(self._stored.sent_heads, self._directory)
+        sent = read() if self._inline else await trio.to_thread.run_sync(read)
+        for head in sent:
+            if head.end.seq > taken:
+                with trio.fail_after(DEADLINE_S):
+                    await self._sink.take_audit_head(head.text)
+                await self._stored.note_head_taken(self._name, head.end.seq)
 
 
 class Sinks:
-    """All sinks, by their configured names."""
+    """All sinks that are configured; each runs separately."""
 
-    def __init__(
-        self,
-        tables: Mapping[str, SinkTable],
-        sinks: Mapping[str, EventSink],
-        cursors: EventCursors,
-        clock: Clock,
-    ) -> None:
-        self._clock = clock
-        self._runners = tuple(
-            SinkRunner(name, tables[name], sink, cursors, clock) for name, sink in sinks.items()
+    def __init__(self, services: Services) -> None:
+        self._clock = services.recorder.clock
+        cursors, tables = services.surroundings.cursors, services.settings.sinks.by_name
+        sinks = services.surroundings.plugged.get(EVENT_SINKS.key, {})
+        self.runners = tuple(
+            SinkRunner(name, tables[name], sink, cursors, self._clock)
+            for name, sink in sinks.items()
+            if cursors is not None
         )
 
-    @property
-    def by_name(self) -> Mapping[str, EventSink]:
-        """The plugins' parts, to find whose code is running."""
-        return {each.name: each.sink for each in self._runners}
-
-    async def start(self, supervisor: Supervisor) -> None:
-        """Run each until cancelled."""
-        start = partial(supervisor.start_service, policy=POLICY)
-        for each in self._runners:
-            await start(f"sink {each.name}", each.run)
-
-    def standings(self) -> list[dict[str, Any]]:
+    def statistics(self) -> Mapping[str, Any]:
         """The state of each; a bounded query on the disk for each."""
         now_ms = self._clock.now_ms()
-        return [each.status().wire(now_ms) for each in self._runners]
+        return {"sinks": [each.status().wire(now_ms) for each in self.runners]}
+
+
+def tasks(services: Services) -> Iterator[Task]:
+    """Each sink gets its events, and the signed heads of the audit trail if it takes them."""
+    for each in services.part(Sinks).runners:
+        if isinstance(each.sink, AuditHeadSink):
+            heads = HeadSink(each.name, each.sink, services)
+            yield f"audit heads to {each.name}", heads.run, True
+        yield f"sink {each.name}", each.run, True
+
+
+def statistics(services: Services) -> Mapping[str, Any]:
+    """The state of the sinks among the service's numbers; empty if no service runs."""
+    return services.part(Sinks).statistics() if services.delivery.running else {}
+
+
+def metrics(services: Services) -> Iterator[Metric]:
+    """How far each sink is; none without sinks."""
+    # Imported here: a service whose numbers nobody reads does without the library.
+    from risala.engine.upkeep.carrier_metrics import counter, gauge
+
+    sinks = services.part(Sinks).statistics()["sinks"]
+    if not sinks:
+        return
+    labelled = [({"sink": each["name"]}, each) for each in sinks]
+    text = "1 while an event sink accepts its events."
+    yield gauge("sink_well", text, [(who, each["state"] == "running") for who, each in labelled])
+    text = "Events that a sink has taken since the start."
+    yield counter("sink_events", text, [(who, each["taken"]) for who, each in labelled])
+    known = [(who, each) for who, each in labelled if each["behind"] is not None]
+    text = "Events that a sink has not taken yet; not counted beyond 10000."
+    yield gauge(
+        "sink_behind_events", text, [(who, each["behind"]) for who, each in known], labels=("sink",)
+    )
+    text = "How long the oldest of them has waited; 0: none waits."
+    yield gauge(
+        "sink_behind_seconds",
+        text,
+        [(who, each["behindS"]) for who, each in known],
+        labels=("sink",),
+    )
+    text = "Events that a sink will never get, because retention deleted them first; ever."
+    yield gauge(
+        "sink_missed_events", text, [(who, each["missed"]) for who, each in known], labels=("sink",)
+    )

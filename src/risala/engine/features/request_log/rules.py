@@ -1,4 +1,4 @@
-"""A request as its key's log gets it, and what is kept of its body and its answer's. Pure.
+"""What is kept of a request's body, and of its answer's. Pure.
 
 Members are kept by name, so that nothing unexpected is kept. Of other values only the shape is
 kept: ``‹43›`` is a text of 43 characters, ``‹[3]›`` a list of three, ``‹{2}›`` an object of two
@@ -12,42 +12,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
-
-from risala.engine.model.commands import Principal
+from typing import Any, Final
 
 Show = Callable[[object], object]
-
-NOTED_BYTES_MAX: Final = 8192
-"""A longer body is not noted: no single message comes near it, and the largest batches would fill
-the memory while they wait to be written."""
-
-
-class NotedRequest(NamedTuple):
-    """A request that was answered. Made for each request, under load too, and so a tuple."""
-
-    principal: Principal
-    """The owner of its key."""
-    request_id: str
-    """When it came, with milliseconds."""
-    method: str
-    path: str
-    status: int
-    took_s: float
-    address: str | None
-    """The client's, for a secret key: that of a server. A page's visitors are not logged."""
-    asked: bytes | int | None
-    """The body as it came; its length if it is too long; None: it was not read."""
-    answered: bytes | int
-    """The body of the answer, or its length."""
-    unknown: tuple[str, ...] = ()
-    """Names of the body's members that the endpoint does not read."""
-
-
-def noted(body: bytes) -> bytes | int:
-    """A body that may be noted; its length if it is too long."""
-    return body if len(body) <= NOTED_BYTES_MAX else len(body)
-
 
 KEPT_CHARACTERS_MAX: Final = 256
 """Limit for a kept text: more than any permitted one has."""

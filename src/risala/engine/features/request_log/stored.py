@@ -13,17 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import trio
-from sqlite_utils import Database
 
-from risala.engine.journal.store.lock import claim_file
-from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
-from risala.engine.journal.store.sql import value_of, write_values
-from risala.engine.model.errors import StorageUnusable
-from risala.engine.model.records.requests import (
+from risala.engine.features.request_log.records import (
     LoggedRequest,
     RequestFilter,
     RequestPage,
@@ -31,6 +25,11 @@ from risala.engine.model.records.requests import (
     RequestsUnwritable,
     ShownRequest,
 )
+from risala.engine.journal.store.lock import claim_file
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
+from risala.engine.journal.store.sql import value_of, write_values
+from risala.engine.model.errors import StorageUnusable
 
 FILE: Final = "requests.db"
 VERSION: Final = 1
@@ -48,21 +47,28 @@ class NoRoom(Exception):
 
 
 _ENDS: Final = "SELECT (SELECT min(rowid) FROM request), (SELECT max(rowid) FROM request)"
-_COLUMNS: Final[dict[str, Any]] = {
-    "id": str,
-    "organization_id": str,
-    "key_id": str,
-    "mode": str,
-    "at": int,
-    "method": str,
-    "path": str,
-    "status": int,
-    "took_us": int,
-    "address": str,
-    "asked": str,
-    "answered": str,
-    "made": str,
-}
+_TABLE: Final = """
+CREATE TABLE request (
+    id TEXT PRIMARY KEY NOT NULL,
+    organization_id TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    method TEXT NOT NULL,
+    path TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    took_us INTEGER NOT NULL,
+    address TEXT,
+    asked TEXT,
+    answered TEXT NOT NULL,
+    made TEXT
+) STRICT
+"""
+_INDEXES: Final = (
+    # All columns of the filters, so that only shown rows are read.
+    "CREATE INDEX request_by_organization ON request (organization_id, id, key_id, status, path)",
+    "CREATE INDEX request_by_made ON request (made, id) WHERE made IS NOT NULL",
+)
 _INSERT: Final = f"INSERT OR IGNORE INTO request ({', '.join(RequestRow._fields)}) {{values}}"
 
 
@@ -103,19 +109,8 @@ def _make(conn: sqlite3.Connection) -> None:
     # Deleted rows give their space back to the disk; this must be set before the first table.
     conn.execute("pragma auto_vacuum = incremental")
     conn.execute("begin immediate")
-    db = Database(conn, recursive_triggers=False, execute_plugins=False)
-    conn.execute("drop table if exists request")
-    table = db.table("request").create(
-        _COLUMNS,
-        pk="id",
-        not_null=set(_COLUMNS) - {"address", "asked", "made"},
-        strict=True,
-    )
-    # All columns of the filters, so that only shown rows are read.
-    table.create_index(
-        ["organization_id", "id", "key_id", "status", "path"], "request_by_organization"
-    )
-    conn.execute("CREATE INDEX request_by_made ON request (made, id) WHERE made IS NOT NULL")
+    for statement in ("DROP TABLE IF EXISTS request", _TABLE, *_INDEXES):
+        conn.execute(statement)
     conn.execute(f"pragma user_version = {VERSION}")
     conn.execute("commit")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import shutil
 from itertools import chain
 
+from risala.engine.features.doctor import database, machine, running
 from risala.engine.journal.upkeep.database_copy import Progress
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
 from risala.engine.model.features import features
 from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
-from risala.engine.upkeep.doctor import database, machine, running, sealed
 
 
 def examine(patient: Patient, progress: Progress) -> list[Finding]:
@@ -41,7 +41,7 @@ def _examine(patient: Patient, progress: Progress) -> list[Finding]:
         *machine.smpp(patient.settings.smpp_server),
         *machine.tls_keys(patient.settings),
         *machine.audit_key(patient.data_dir),
-        *sealed.sealed_secrets(patient.data_dir),
+        *machine.sealed_secrets(patient.data_dir),
     ]
     if patient.running and patient.upgrading is None:
         checks += running.service_findings(patient)

@@ -9,10 +9,10 @@ the file stops the log and nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 import trio
@@ -21,19 +21,24 @@ from risala.config.kinds import RequestLogSection
 from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Bell
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.requests import RequestRepository
-from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Principal
-from risala.engine.model.errors import machine_lacks
-from risala.engine.model.ids import first_id, key_ms, key_of
-from risala.engine.model.records.requests import (
+from risala.engine.features.request_log.records import (
     RequestFilter,
     RequestPage,
     RequestRow,
     RequestsUnwritable,
     ShownRequest,
 )
-from risala.engine.rules.request_bodies import NotedRequest, answered_text, asked_text, made_thing
+from risala.engine.features.request_log.rules import answered_text, asked_text, made_thing
+from risala.engine.features.request_log.stored import RequestRepository
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import NotedRequest, Principal
+from risala.engine.model.errors import machine_lacks
+from risala.engine.model.features import Task
+from risala.engine.model.ids import first_id, key_ms, key_of
+from risala.engine.services import Services
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 log = structlog.get_logger(__name__)
 
@@ -86,6 +91,7 @@ class RequestLog:
         """Since the start, by organization and key."""
         self._ailment: str | None = None
         self._not_before_s = 0.0
+        self._runs = False
 
     # -- for request handlers
 
@@ -112,9 +118,6 @@ class RequestLog:
 
     def statistics(self) -> RequestLogStatistics:
         return RequestLogStatistics(self._kept, self._dropped, self._ailment)
-
-    def numbers(self) -> dict[str, Any]:
-        return asdict(self.statistics())
 
     def dropped(self, organization_id: str | None, key_id: str | None) -> int:
         """How many requests since the start are missing in the log; None: of all."""
@@ -151,11 +154,16 @@ class RequestLog:
     # -- service
 
     async def run(self) -> None:
-        """Write the noted requests, until cancelled."""
-        while True:
-            await self._bell.wait(trio.current_time() + TRIM_EVERY_S)
-            await trio.sleep(max(WRITE_EVERY_S, self._not_before_s - trio.current_time()))
-            await self.flush()
+        """Write the noted requests, until cancelled; the file stays open for so long."""
+        self._runs = True
+        try:
+            while True:
+                await self._bell.wait(trio.current_time() + TRIM_EVERY_S)
+                await trio.sleep(max(WRITE_EVERY_S, self._not_before_s - trio.current_time()))
+                await self.flush()
+        finally:
+            self._runs = False
+            await self.close()
 
     async def close(self) -> None:
         """Write what is left, within moments, and close the file."""
@@ -168,6 +176,8 @@ class RequestLog:
         noted, self._noted = self._noted, []
         if noted or self._stored.is_there:
             await self._items.together(noted, lambda each: each.request_id, self._write)
+            if not self._runs:
+                self._stored.close()
 
     async def _write(self, noted: Sequence[NotedRequest]) -> None:
         try:
@@ -230,3 +240,37 @@ def _row(request: NotedRequest) -> RequestRow:
         answered=answered,
         made=made_thing(request.status, request.path, answered),
     )
+
+
+def request_log(services: Services) -> RequestLog:
+    """The log of a service, or of a command that runs alone."""
+    settings, recorder = services.settings, services.recorder
+    stored = RequestRepository(settings.storage.data_dir, inline=recorder.journal.is_on_loop)
+    items = services.set_aside.loop("request_log")
+    return RequestLog(settings.request_log, stored, recorder.clock, items)
+
+
+def tasks(services: Services) -> Sequence[Task]:
+    """What writes the log as long as the service runs."""
+    return (("requests", services.part(request_log).run, True),)
+
+
+def statistics(services: Services) -> Mapping[str, Any]:
+    """The log's numbers among those of the service; empty if none runs."""
+    if not services.delivery.running:
+        return {}
+    return {"requests": asdict(services.part(request_log).statistics())}
+
+
+def metrics(services: Services) -> Iterator[Metric]:
+    """How many requests were written, and how many not."""
+    # Imported here: a service whose numbers nobody reads does without the library.
+    from risala.engine.upkeep.carrier_metrics import counter, gauge
+
+    numbers = services.part(request_log).statistics()
+    text = "Requests of the API that were written into their log."
+    yield counter("request_log_kept", text, [({}, numbers.kept)])
+    text = "Requests missing from the log: too many at once, or it could not be written."
+    yield counter("request_log_dropped", text, [({}, numbers.dropped)])
+    text = "1 while the log of requests can be written."
+    yield gauge("request_log_well", text, [({}, numbers.ailment is None)])
