@@ -121,7 +121,7 @@ async def sent(nursery, gateway, **changes):
         outcomes.append(await channel.send_code(code()))
 
     nursery.start_soon(send)
-    await until_true(lambda: channel._waiting)
+    await until_true(lambda: len(channel._words))
     return channel, channel_context, outcomes
 
 

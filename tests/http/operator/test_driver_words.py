@@ -104,7 +104,9 @@ def said() -> Iterator[tuple[str, str]]:
                     yield path.name, text
 
 
-HTTP_AND_PHONES = sorted([*DRIVERS.glob("http/*.py"), *DRIVERS.glob("phone/*.py")])
+HTTP_AND_PHONES = sorted(
+    [each for room in ("channels", "http", "phone") for each in DRIVERS.glob(f"{room}/*.py")]
+)
 ELSEWHERE = re.compile(
     # What is said in the settings' own language, before a driver runs, or to a caller alone.
     r"must |A phone has no command|The carrier's driver is not running\. See|That could not be"

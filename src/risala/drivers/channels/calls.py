@@ -38,7 +38,7 @@ class CallFailedError(Exception):
         """What that means for a code."""
         if self.left:
             return Uncertain(self.kind, cause=Cause.NO_ANSWER)
-        return Unsent(self.kind, "The vendor cannot be reached.")
+        return Unsent(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +55,39 @@ async def post(url: str, token: str, body: Mapping[str, object]) -> VendorAnswer
     Raises:
         CallFailedError: there is none, or it is too long.
     """
+    return await _asked("POST", url, token, json.dumps(body).encode())
+
+
+async def get(url: str, token: str) -> VendorAnswer:
+    """The answer to a question.
+
+    Raises:
+        CallFailedError: there is none, or it is too long.
+    """
+    return await _asked("GET", url, token, b"")
+
+
+async def _asked(method: str, url: str, token: str, octets: bytes) -> VendorAnswer:
     left = False
 
     async def trace(event: str, _info: Mapping[str, Any]) -> None:
         nonlocal left
         left = left or event.endswith(_LEFT)
 
-    octets = json.dumps(body).encode()
     headers = [
         ("Host", urlsplit(url).netloc),
         ("Authorization", f"Bearer {token}"),
         ("Accept", "application/json"),
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(octets))),
     ]
+    if method == "POST":
+        headers.append(("Content-Type", "application/json"))
+        headers.append(("Content-Length", str(len(octets))))
     timeouts = dict.fromkeys(("connect", "read", "write", "pool"), STEP_S)
     try:
         async with (
             httpcore2.AsyncConnectionPool() as pool,
             pool.stream(
-                "POST",
+                method,
                 url,
                 headers=headers,
                 content=octets,

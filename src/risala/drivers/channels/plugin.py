@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from risala.drivers.channels.settings import EmailSettings, TelegramSettings
+from risala.drivers.channels.settings import EmailSettings, TelegramSettings, WhatsAppSettings
 from risala.plugins.channel import ChannelFactory, ChannelTools, CodeChannel
 from risala.plugins.hookspecs import hookimpl
 
@@ -22,6 +22,12 @@ def _telegram(_: str, settings: Any, _tools: ChannelTools) -> CodeChannel:  # no
     return TelegramChannel(settings)
 
 
+def _whatsapp(_: str, settings: Any, _tools: ChannelTools) -> CodeChannel:  # noqa: ANN401 -- as above
+    from risala.drivers.channels.whatsapp import WhatsAppChannel
+
+    return WhatsAppChannel(settings)
+
+
 EMAIL = ChannelFactory(
     name="email",
     settings=EmailSettings,
@@ -34,9 +40,16 @@ TELEGRAM = ChannelFactory(
     build=_telegram,
     summary="Telegram's Gateway, with its word on each delivery",
 )
+WHATSAPP = ChannelFactory(
+    name="whatsapp",
+    settings=WhatsAppSettings,
+    build=_whatsapp,
+    summary="WhatsApp's Cloud API, by an authentication template",
+)
 
 
 @hookimpl
 def risala_register_channels(register: Callable[[ChannelFactory], None]) -> None:
     register(EMAIL)
     register(TELEGRAM)
+    register(WHATSAPP)

@@ -10,15 +10,16 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
 import trio
 
+from risala.drivers.channels.awaiting import AwaitedWord, LaterWords
 from risala.drivers.channels.calls import CALL_S, CallFailedError, VendorAnswer, post
 from risala.drivers.channels.settings import TelegramSettings
+from risala.drivers.channels.vendor_account import Facts, VendorAccount
 from risala.plugins.channel import (
     Accepted,
     CarrierAnswer,
@@ -27,8 +28,6 @@ from risala.plugins.channel import (
     ChannelCapabilities,
     CodeToSend,
     DriverContext,
-    Health,
-    HealthState,
     NotStoredError,
     Outcome,
     Receipt,
@@ -46,8 +45,6 @@ LATE_S: Final = 3.0
 """How long after a code's time to live the last question is asked."""
 REPORT_AGE_S: Final = 600
 """The oldest report that is believed: who recorded one cannot use it for ever."""
-EARLY_MAX: Final = 1000
-"""Reports that are kept because they came before the answer that they are about."""
 UP: Final = "Codes go by Telegram."
 STRANGER: Final = "Telegram does not know the token: set it again."
 NO_CREDIT: Final = "The account at Telegram has no money left."
@@ -56,18 +53,6 @@ _THERE: Final = ("delivered", "read")
 _GONE: Final = ("expired", "revoked")
 _UNPROVED: Final = CarrierAnswer(status=401)
 _DONE: Final = CarrierAnswer(b"{}")
-
-
-class _Waiting:
-    """A code whose word has not come."""
-
-    def __init__(self) -> None:
-        self.word = ""
-        self.came = trio.Event()
-
-    def tell(self, word: str) -> None:
-        self.word = word
-        self.came.set()
 
 
 class TelegramChannel:
@@ -83,9 +68,8 @@ class TelegramChannel:
             send_s=settings.ttl_s + LATE_S + 2 * CALL_S,
             account=sha256(self._key).hexdigest()[:16],
         )
-        self._context: DriverContext | None = None
-        self._waiting: dict[str, _Waiting] = {}
-        self._early: OrderedDict[str, str] = OrderedDict()
+        self._account = VendorAccount(UP)
+        self._words: LaterWords[str] = LaterWords()
 
     async def run(
         self,
@@ -93,10 +77,15 @@ class TelegramChannel:
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        self._context = context
-        task_status.started()
-        context.health(Health(HealthState.UP, UP))
-        await trio.sleep_forever()
+        await self._account.watch(context, task_status, self._examine)
+
+    async def _examine(self) -> tuple[str, Facts] | None:
+        """Ask for a code that is none: that costs nothing, and tells whether the token is known."""
+        try:
+            answer = await self._call("checkVerificationStatus", {"request_id": "0"})
+        except CallFailedError:
+            return None
+        return (STRANGER if _error_of(answer).startswith("ACCESS_TOKEN") else ""), {}
 
     async def send_code(self, code: CodeToSend) -> Outcome:
         settings = self._settings
@@ -115,7 +104,7 @@ class TelegramChannel:
         request_id = _result(answer).get("request_id")
         if not isinstance(request_id, str):
             return self._refused(answer)
-        self._is_well()
+        self._account.is_well()
         return await self._awaited(request_id)
 
     async def _call(self, method: str, body: Mapping[str, object]) -> VendorAnswer:
@@ -125,27 +114,22 @@ class TelegramChannel:
 
     async def _awaited(self, request_id: str) -> Outcome:
         """Wait for Telegram's word, at most for the code's time to live."""
-        waiting = self._waiting[request_id] = _Waiting()
-        if early := self._early.pop(request_id, ""):
-            waiting.tell(early)
-        try:
+        with self._words.awaited(request_id) as awaited:
             with trio.move_on_after(self._settings.ttl_s + LATE_S):
-                await self._word(request_id, waiting)
-            word = waiting.word or await self._ask(request_id)
-        finally:
-            del self._waiting[request_id]
+                await self._word(request_id, awaited)
+            word = awaited.word or await self._ask(request_id)
         if word in _GONE:
             return Refused(Scope.FINAL, word, cause=Cause.EXPIRED)
         return Accepted(request_id, word or "sent", is_delivered=word in _THERE)
 
-    async def _word(self, request_id: str, waiting: _Waiting) -> None:
+    async def _word(self, request_id: str, awaited: AwaitedWord[str]) -> None:
         if self._settings.callback_url is not None:
-            await waiting.came.wait()
+            await awaited.wait()
             return
-        while not waiting.came.is_set():
+        while not awaited.has_come:
             await trio.sleep(ASK_S)
             if word := await self._ask(request_id):
-                waiting.tell(word)
+                awaited.tell(word)
 
     async def _ask(self, request_id: str) -> str:
         """The last word on a code; empty: there is none, or Telegram does not say."""
@@ -156,30 +140,20 @@ class TelegramChannel:
         return _word_of(_result(answer))
 
     def _refused(self, answer: VendorAnswer) -> Outcome:
-        error = answer.body.get("error")
-        word = error if isinstance(error, str) and error.isascii() else str(answer.status)
+        word = _error_of(answer)
         if flood := _FLOOD.fullmatch(word):
             return Throttled("FLOOD_WAIT", retry_after_s=float(flood[1]))
         if word.startswith("ACCESS_TOKEN"):
-            self._is_sick(STRANGER)
+            self._account.is_ill(STRANGER)
             return Refused(Scope.CARRIER, word, cause=Cause.NOT_ALLOWED)
         if word.startswith("BALANCE"):
-            self._is_sick(NO_CREDIT)
+            self._account.is_ill(NO_CREDIT)
             return Refused(Scope.CARRIER, word, cause=Cause.NO_CREDIT)
         if word.startswith("PHONE_NUMBER"):
             return Refused(Scope.FINAL, word, cause=Cause.UNKNOWN_NUMBER)
         if answer.status >= 500 or not answer.body:
             return Refused(Scope.NOW, word, cause=Cause.CARRIER_FAULT)
         return Refused(Scope.FINAL, word)
-
-    def _is_well(self) -> None:
-        if self._context is not None:
-            self._context.health(Health(HealthState.UP, UP))
-
-    def _is_sick(self, text: str) -> None:
-        """Tell the operator. The channel stays up: a later code shows that it is mended."""
-        if self._context is not None:
-            self._context.health(Health(HealthState.UP, UP, {"attention": text}))
 
     # -- reports
 
@@ -214,22 +188,24 @@ class TelegramChannel:
         return hmac.compare_digest(own.encode(), signature.lower().encode("utf-8", "replace"))
 
     async def _reported(self, request_id: str, word: str) -> None:
-        waiting = self._waiting.get(request_id)
-        if waiting is not None:
-            waiting.tell(word)
+        if self._words.tell(request_id, word):
             return
-        self._early[request_id] = word
-        while len(self._early) > EARLY_MAX:
-            self._early.popitem(last=False)
-        if self._context is None:
+        context = self._account.context
+        if context is None:
             raise NotStoredError
         state = ReceiptState.DELIVERED if word in _THERE else ReceiptState.EXPIRED
-        await self._context.receipt(Receipt(request_id, state, word))
+        await context.receipt(Receipt(request_id, state, word))
 
 
 def _result(answer: VendorAnswer) -> Mapping[str, Any]:
     result = answer.body.get("result")
     return result if answer.body.get("ok") is True and isinstance(result, dict) else {}
+
+
+def _error_of(answer: VendorAnswer) -> str:
+    """The word of an error; the status where there is none."""
+    error = answer.body.get("error")
+    return error if isinstance(error, str) and error.isascii() else str(answer.status)
 
 
 def _word_of(status: Mapping[str, Any]) -> str:

@@ -67,6 +67,9 @@ class TelegramGateway(Vendor):
         }
         if "callback_url" in body:
             self.callbacks[request_id] = body["callback_url"]
+        if self.called_at:
+            report = {**self.become(request_id, "delivered")}
+            self.report(report, self.signed(report))
         return 200, _ok(self.statuses[request_id])
 
     @property

@@ -14,6 +14,8 @@ import httpcore2
 import trio
 
 READ_BYTES: Final = 65_536
+AGAIN_S: Final = (0.1, 1.0, 5.0, 30.0)
+"""Waits before a report that was not taken is made again."""
 Json = dict[str, Any]
 
 
@@ -30,7 +32,11 @@ class Vendor:
     """The only numbers that have an account there; None: all have one."""
     codes: list[tuple[str, str]] = field(default_factory=list)
     """Whom it got codes for, and the codes."""
+    called_at: str = ""
+    """Our service's address for it: what it takes is delivered and reported there at once. Empty:
+    whoever plays with it says when."""
     url: str = ""
+    _nursery: trio.Nursery | None = field(default=None, repr=False)
 
     async def run(self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled."""
@@ -38,6 +44,7 @@ class Vendor:
         port = listeners[0].socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         async with trio.open_nursery() as nursery:
+            self._nursery = nursery
             nursery.start_soon(trio.serve_listeners, self._serve, listeners)
             task_status.started(self.url)
 
@@ -82,6 +89,18 @@ class Vendor:
             is_known: whether it had the account's token.
         """
         raise NotImplementedError
+
+    def report(self, body: Json, headers: Mapping[str, str]) -> None:
+        """Report something to our service, again and again until it is taken."""
+        if self.called_at and self._nursery is not None:
+            self._nursery.start_soon(self._reported, self.called_at, body, headers)
+
+    async def _reported(self, url: str, body: Json, headers: Mapping[str, str]) -> None:
+        for wait_s in AGAIN_S:
+            with suppress(OSError, httpcore2.NetworkError, httpcore2.TimeoutException):
+                if await call_back(url, body, headers) < 300:
+                    return
+            await trio.sleep(wait_s)
 
     def has(self, number: str) -> bool:
         """Whether somebody with this number has an account there."""

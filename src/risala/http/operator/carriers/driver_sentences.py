@@ -266,6 +266,21 @@ PHONES: Final = (
     ),
 )
 """Sentences about Android phones."""
+CHANNELS: Final = (
+    N_("Codes go by the mail server."),
+    N_("No mail server is set: fill in [mail] and restart the service."),
+    N_("Codes go by Telegram."),
+    N_("Telegram does not know the token: set it again."),
+    N_("The account at Telegram has no money left."),
+    N_("Codes go by WhatsApp."),
+    N_("WhatsApp refuses the access token or the account: see its Manager."),
+    N_("The account at WhatsApp cannot pay: see its billing."),
+    N_("WhatsApp lets this number send no more for now: see its Manager."),
+    N_("WhatsApp does not take the template: see its Manager."),
+    N_("WhatsApp does not take the request: check phone_number_id and template."),
+    N_("WhatsApp has not approved the template in each language: see its Manager."),
+)
+"""Sentences about the channels of codes."""
 LIFE: Final = (
     N_("up: {said}"),
     N_("down: {said}"),
@@ -279,4 +294,4 @@ LIFE: Final = (
     N_("the operator asked for {command}"),
 )
 """The engine's own lines in a link's life; ``said`` is the driver's text."""
-SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *HTTP, *NOTES, UNTRUSTED, *PHONES, *LIFE)
+SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *HTTP, *CHANNELS, *NOTES, UNTRUSTED, *PHONES, *LIFE)
