@@ -27,7 +27,6 @@ _RULES: Final[Mapping[str, str]] = {
     "It looks once at each character, or only at the beginning.": """
         keyring.py: key_for
         days.py: is_zone
-        networks.py: network
         people/emails.py: domain_of masked_email letters_by_script spelled
         template.py: is_app_hash
         webhooks/signatures.py: is_secret
@@ -95,7 +94,7 @@ _SMS: Final[Mapping[str, str]] = {
         message.py: submit_reference
         evident.py: read_label
         numbering/calling_codes.py: country_of_code english_name
-        numbering/countries.py: country network_of prefixes_of
+        numbering/countries.py: country network network_of prefixes_of
         numbering/plan.py: compact is_digits
         numbering/plan.py: part_min ranges_of
         numbering/plan.py: plan_of

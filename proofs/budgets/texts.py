@@ -27,7 +27,7 @@ from risala.engine.rules import (
 )
 from risala.engine.rules.people import emails, names
 from risala.engine.rules.webhooks import kannel_words, schedule, shapes, signatures, url
-from risala.sms import alphabet, evident, joining, segment, typed, unseen
+from risala.sms import alphabet, evident, segment, typed, unseen
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 from risala.sms.numbering import written
 from risala.sms.numbering.plan import EXAMPLE, plan_of
@@ -98,9 +98,9 @@ def read_written(text: str) -> object:
         return plan_of(("MR", "FR", "US")).read(text)
 
 
-def _pieces(count: int) -> dict[int, joining.PartText]:
+def _pieces(count: int) -> dict[int, segment.PartText]:
     text = "é" * 153
-    return {number: joining.PartText(text, "", "") for number in range(1, count + 1)}
+    return {number: segment.PartText(text, "", "") for number in range(1, count + 1)}
 
 
 _NAMES: Final = {keyword: "typed"}
@@ -292,7 +292,7 @@ BUDGETS: Final[tuple[Budget, ...]] = (
         )
         for declared in (evident.TextForm.GSM7, evident.TextForm.UCS2)
     ),
-    _budget("sms/joining.py:text_of_parts", "255 parts", joining.text_of_parts, _pieces(255), 255),
+    _budget("sms/segment.py:text_of_parts", "255 parts", segment.text_of_parts, _pieces(255), 255),
     _text(_ALPHABET + "smart_encode", alphabet.smart_encode, "“" * TEXT_CHARACTERS_MAX),
     *(
         _text(

@@ -7,9 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from risala.sms.alphabet import decode_gsm7_part, decode_ucs2, encode_gsm7, encode_ucs2
-from risala.sms.joining import PartText, text_of_parts
 from risala.sms.message import Alphabet
-from risala.sms.segment import halves
+from risala.sms.segment import PartText, halves, text_of_parts
 
 TEXTS = st.text(st.characters(codec="utf-16-be"), min_size=1, max_size=60)
 SEPTETS = st.text(st.sampled_from("ab €[]~1"), min_size=1, max_size=60)

@@ -45,7 +45,7 @@ _PLACES: Final = {
     "plugins": _UPKEEP + "inspect:plugins",
     "audit": _UPKEEP + "inspect:audit",
     "audit-log": _UPKEEP + "audit_log:audit_log",
-    "rotate-key": _UPKEEP + "server_key:rotate_key",
+    "rotate-key": _UPKEEP + "secrets:rotate_key",
     "secrets": _UPKEEP + "secrets:secrets",
     "upgrade": _UPKEEP + "upgrade:upgrade",
     "modem": _UPKEEP + "modem:modem",

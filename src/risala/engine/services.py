@@ -29,6 +29,7 @@ from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.store.writer import CommitLog, Journal
 from risala.engine.limits.claims import LimitsMessage
+from risala.engine.model.audit import AuditedReads
 from risala.engine.model.clock import Clock, ClockJumps
 from risala.engine.model.features import features
 from risala.engine.model.following import What
@@ -39,7 +40,6 @@ from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.model.records.carriers.stored import Override
 from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import Gate
-from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.rules.router import Router
 from risala.engine.rules.sealing import Seal

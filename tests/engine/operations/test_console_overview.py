@@ -6,10 +6,10 @@ import pytest
 import trio
 
 from risala import __version__
+from risala.engine.journal.recorder import MINUTES_EVERY_S
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
-from risala.engine.upkeep import minutes
 from risala.engine.wiring.connections import Connections
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
@@ -55,7 +55,7 @@ def mine(house):
 async def test_counts_outlive_a_restart(open_house, autojump_clock):
     async with open_house() as house:
         await house.send()
-        await trio.sleep(minutes.EVERY_S + 1)
+        await trio.sleep(MINUTES_EVERY_S + 1)
         assert house.gateway.services.recorder.minutes.take() == ({}, {})
         await house.send()
     async with open_house() as house:

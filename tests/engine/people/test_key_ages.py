@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 import trio
 
-from risala.engine.accounts.key_places import NOTED_MAX, UsedPlaces
 from risala.engine.accounts.key_upkeep import LOOK_EVERY_S
+from risala.engine.accounts.last_uses import NOTED_MAX, UsedPlaces
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.accounts.keys import PLACES_KEPT_MS, PLACES_MAX
 from risala.engine.model.errors import Invalid, KeyExpired

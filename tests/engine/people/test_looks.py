@@ -1,6 +1,6 @@
 """Which looks leave no other line in the audit trail."""
 
-from risala.engine.people.audited_reads import HOLDS_MS, KEPT_MAX, AuditedReads
+from risala.engine.model.audit import HOLDS_MS, KEPT_MAX, AuditedReads
 
 AT_MS = 1_795_250_476_123
 

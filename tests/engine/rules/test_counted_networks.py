@@ -3,7 +3,7 @@
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
 
 from cases import sweep
-from risala.engine.rules.networks import UNKNOWN, network
+from risala.sms.numbering.countries import UNKNOWN, network
 from risala.sms.numbering.plan import plan_of
 
 

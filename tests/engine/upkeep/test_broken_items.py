@@ -11,9 +11,8 @@ import trio
 from structlog.testing import capture_logs
 
 from risala.config.model import RetentionSection
-from risala.engine.accounts.key_places import UsedPlaces
 from risala.engine.accounts.key_upkeep import KeyUpkeep
-from risala.engine.accounts.last_uses import LastUses
+from risala.engine.accounts.last_uses import LastUses, UsedPlaces
 from risala.engine.actors.set_aside import AGAIN_FIRST_S, SetAsideItems
 from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.sorter import sort_again

@@ -4,7 +4,7 @@ import pytest
 
 from risala.engine.model.errors import Conflict, EditConflict, Invalid
 from risala.engine.model.times import iso
-from risala.http.web.entry.devices import device_name
+from risala.http.web.entry.reader import device_name
 from web_people import AT_MS, CODE
 
 ANDROID = (

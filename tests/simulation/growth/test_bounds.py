@@ -31,14 +31,14 @@ def test_each_named_limit_is_there():
 
 
 def test_what_holds_too_much_is_found():
-    holder = type("AuditedReads", (), {"__module__": "risala.engine.people.audited_reads"})()
+    holder = type("AuditedReads", (), {"__module__": "risala.engine.model.audit"})()
     holder._noted = dict.fromkeys(range(2001))
     bounds = Bounds(Settings())
     bounds.look(holder)
     assert bounds.faults == [
-        "engine/people/audited_reads.py AuditedReads._noted has 2001, its limit is 2000"
+        "engine/model/audit.py AuditedReads._noted has 2001, its limit is 2000"
     ]
-    assert bounds.highest["engine/people/audited_reads.py AuditedReads._noted"][0] == 2001
+    assert bounds.highest["engine/model/audit.py AuditedReads._noted"][0] == 2001
 
 
 def test_every_table_is_listed(tmp_path):

@@ -39,7 +39,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
-from risala.engine.model.records.payer import PartsToday
+from risala.engine.model.records.ledger import PartsToday
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.times import iso
 from risala.engine.rules.verify_settings import BOUNDS

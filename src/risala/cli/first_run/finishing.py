@@ -20,10 +20,9 @@ from risala.cli.first_run.settings import SettingsFile
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records import keys, messages, payer
+from risala.engine.model.records import keys, ledger, messages
 from risala.engine.model.records.carriers import rereading, state
-from risala.engine.model.records.ledger import TOP_UP
-from risala.engine.model.records.payer import CUSTOMERS, SELF
+from risala.engine.model.records.ledger import CUSTOMERS, SELF, TOP_UP
 from risala.engine.model.records.people import members, organizations, users
 from risala.engine.model.records.upkeep import sealed
 from risala.http.first_run.answers import Answers, plan_in
@@ -294,10 +293,13 @@ class Finish:
 
 async def _follow_payer(session: GatewaySession, answers: Answers) -> None:
     """Have the service follow the answer, where an operator or an older file says otherwise."""
-    now, payer_wanted = (await session.ask(payer.SHOW)).value, answers.get("payer", CUSTOMERS)
+    now, payer_wanted = (
+        (await session.ask(ledger.SHOW_PAYER)).value,
+        answers.get("payer", CUSTOMERS),
+    )
     parts = int(answers.get("parts_per_day") or now.self_parts_per_day)
     if (payer_wanted, parts) != (now.payer, now.self_parts_per_day):
-        await session.ask(payer.SET, payer=payer_wanted, self_parts_per_day=parts, sure=True)
+        await session.ask(ledger.SET_PAYER, payer=payer_wanted, self_parts_per_day=parts, sure=True)
 
 
 def _program() -> str:

@@ -24,7 +24,7 @@ from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
 from risala.config.faults import ConfigError
 from risala.config.secrets import resolve_secrets
-from risala.engine.model.records import payer
+from risala.engine.model.records import ledger
 from risala.engine.model.records.people import organizations, users
 from risala.http.first_run.answers import Answers, Wrong, country
 from risala.http.first_run.progress import (
@@ -212,7 +212,7 @@ async def _people(service: GatewaySession) -> dict[str, str]:
     operators = (await service.ask(users.LIST, operator=True)).value.users
     if operators:
         answers["operator"] = operators[0].email
-    now = (await service.ask(payer.SHOW)).value
+    now = (await service.ask(ledger.SHOW_PAYER)).value
     answers |= {"payer": now.payer, "parts_per_day": str(now.self_parts_per_day)}
     first = (await service.ask(organizations.LIST, limit=1)).value.organizations
     if first:

@@ -19,7 +19,7 @@ from risala.config.files.secrets_file import read_secrets, secrets_path, with_se
 from risala.config.files.toml_edit import Change, EditRefused, edited
 from risala.config.load import load_settings
 from risala.config.template import render_template
-from risala.engine.model.records.payer import CUSTOMERS, SELF
+from risala.engine.model.records.ledger import CUSTOMERS, SELF
 from risala.http.first_run.answers import NO, YES, Answers, rate, yes_or_no
 from risala.http.first_run.questions import (
     ANDROID,

@@ -1,1 +1,0 @@
-"""Message policies as plugins like any other."""

@@ -1,1 +1,0 @@
-"""Event sinks as plugins like any other."""

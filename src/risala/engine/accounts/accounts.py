@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from risala.engine.accounts.key_places import UsedPlaces
 from risala.engine.accounts.key_values import digest_of, new_value
-from risala.engine.accounts.last_uses import LastUses
+from risala.engine.accounts.last_uses import LastUses, UsedPlaces
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.accounts.accounts import OrganizationRepository

@@ -7,7 +7,7 @@ from copy import copy
 
 from risala.config.model import Settings
 from risala.engine.model.money import minor_units
-from risala.engine.model.records.payer import CUSTOMERS, SELF, DayAllowance, StoredPayer
+from risala.engine.model.records.ledger import CUSTOMERS, SELF, DayAllowance, StoredPayer
 from risala.engine.model.records.people.countries import (
     CountryUse,
     OpenedCountries,

@@ -1,21 +1,26 @@
-"""The tasks of a carrier: its worker, its driver, and the queries to the driver about segments."""
+"""The tasks of a carrier: its worker, its driver, and the queries to the driver about segments; and
+what carriers of one account share, which runs as long as any of their drivers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import Final
+
+import trio
 
 from risala.dataclass import dataclass
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.delivery.account_runtime import AccountRuntime
 from risala.engine.delivery.driver_context import TextTaker, WorkerContext
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.repositories import Repositories
 from risala.engine.model.ids import IdSource
+from risala.plugins.contract import Driver
+from risala.plugins.sharing import SharedAccount, Sharing
 from risala.sms.numbering.plan import NumberingPlan
 
 DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
@@ -77,3 +82,42 @@ class CarrierRuntime:
         """Let the driver disconnect from its carrier, and connect again."""
         await self._supervisor.end(f"driver {lane.name}")
         await self._start_driver(lane)
+
+
+_POLICY: Final = RestartPolicy(restarts_max=None)
+"""As of drivers: a bug of one account must not stop the service."""
+
+
+class AccountRuntime:
+    """The shared parts that run now. They are children of the supervisor, and no driver's: a driver
+    that ends, fails or is built anew leaves them to the others."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+        self._by_carrier: dict[str, SharedAccount] = {}
+        """By the carrier whose driver runs with it."""
+        self._names: dict[int, str] = {}
+        """What the supervisor calls each, by its identity."""
+        self._numbers = count(1)
+        self._turn = trio.Lock()
+
+    async def enter(self, carrier: str, driver: Driver) -> None:
+        """A carrier's driver is about to run: what it shares runs already then."""
+        if not isinstance(driver, Sharing):
+            return
+        async with self._turn:
+            shared = driver.shared_account
+            self._by_carrier[carrier] = shared
+            if id(shared) not in self._names:
+                name = f"account {next(self._numbers)} of {carrier}"
+                await self._supervisor.start_service(name, shared.run, policy=_POLICY)
+                self._names[id(shared)] = name
+
+    async def leave(self, carrier: str) -> None:
+        """A carrier's driver has ended: what only it had ends too."""
+        if carrier not in self._by_carrier:
+            return
+        async with self._turn:
+            shared = self._by_carrier.pop(carrier)
+            if all(each is not shared for each in self._by_carrier.values()):
+                await self._supervisor.end(self._names.pop(id(shared)))

@@ -42,8 +42,8 @@ from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import duty, features
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
+from risala.engine.model.records.ledger import PartsToday
 from risala.engine.model.records.messages import MessageView
-from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.people.people import People
 from risala.engine.services import Services

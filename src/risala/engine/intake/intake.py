@@ -28,6 +28,7 @@ from risala.engine.limits.limits import guards_of
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import UNCONFIRMED, OutcomeUnknown, Refusal
+from risala.engine.model.records.ledger import StoredPayer
 from risala.engine.model.records.messages import (
     Acceptance,
     NewCode,
@@ -36,7 +37,6 @@ from risala.engine.model.records.messages import (
     NewVerification,
     Stamp,
 )
-from risala.engine.model.records.payer import StoredPayer
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of

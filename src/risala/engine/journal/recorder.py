@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import structlog
+import trio
 
 from risala.dataclass import dataclass
 from risala.engine.actors.answer_window import AnswerWindow
@@ -50,6 +51,9 @@ _UNSENT: Final = (Status.FAILED, Status.CANCELED)
 _WORDS: Final = {status: status.value for status in Status} | {Status.PENDING: "requeued"}
 """Events that are counted and logged for a message's status after its acceptance."""
 log = structlog.get_logger(__name__)
+
+MINUTES_EVERY_S: Final = 60.0
+"""Between two writes of the counts of each minute."""
 
 DEADLINES_BATCH: Final = 64
 """Messages that end by time in one unit: a small one, so that sends get their turn between."""
@@ -248,6 +252,19 @@ class Recorder:
         except Unavailable:
             self.minutes.put_back(counts, failures)
             raise
+
+    async def flush_minutes(self) -> None:
+        """Store the counts so far; what the disk refuses is written with the next."""
+        try:
+            await self.write_minutes()
+        except Unavailable as error:
+            log.warning("minutes.storage", reason=str(error))
+
+    async def keep_writing_minutes(self) -> None:
+        """Store the counts of each minute, until cancelled."""
+        while True:
+            await trio.sleep(MINUTES_EVERY_S)
+            await self.flush_minutes()
 
     def tell(self, changes: Sequence[Change]) -> None:
         """Count committed changes, and notify the listeners. A listener's bug is logged: the other

@@ -13,7 +13,7 @@ from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import Conflict
 from risala.engine.model.features import Feature, features
-from risala.engine.model.records.upkeep.stored import (
+from risala.engine.model.records.people.organizations import (
     STORED_FULL,
     FullOrganization,
     StoredOfKind,

@@ -31,10 +31,17 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
-from risala.engine.model.records import ledger, payer
+from risala.engine.model.records import ledger
 from risala.engine.model.records.accounts import DELETED, StatementFilter
-from risala.engine.model.records.ledger import LedgerEntry, LedgerPage, PriceList
-from risala.engine.model.records.payer import CUSTOMERS, PAYERS, Payer, StoredPayer
+from risala.engine.model.records.ledger import (
+    CUSTOMERS,
+    PAYERS,
+    LedgerEntry,
+    LedgerPage,
+    Payer,
+    PriceList,
+    StoredPayer,
+)
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
@@ -246,7 +253,7 @@ def _there(services: Services) -> list[Organization]:
     return [each for each in services.repositories.organizations.all() if each.status != DELETED]
 
 
-@OPERATIONS(payer.SHOW, roles=OPERATORS, operators=READERS)
+@OPERATIONS(ledger.SHOW_PAYER, roles=OPERATORS, operators=READERS)
 async def _payer_show(call: Call[NoArguments]) -> Payer:
     return _payer_now(call.services)
 
@@ -258,7 +265,7 @@ def _payer_now(services: Services) -> Payer:
     return Payer(policy.name, policy.parts_per_day, policy.in_settings, changed_at, there)
 
 
-@OPERATIONS(payer.SET, roles=OPERATORS, operators=FINANCE, changes=Payer, fresh=True)
+@OPERATIONS(ledger.SET_PAYER, roles=OPERATORS, operators=FINANCE, changes=Payer, fresh=True)
 async def _payer_set(call: Call[SetPayer]) -> Payer:
     arguments, services = call.arguments, call.services
     intake, there = services.intake, _there(services)

@@ -29,7 +29,7 @@ from risala.engine.kernel.operation import Call, Operations, Weight
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.records.accounts import DELETED, OrganizationFilter
 from risala.engine.model.records.asks import Steps
-from risala.engine.model.records.payer import PartsToday
+from risala.engine.model.records.ledger import PartsToday
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import (
     FoundOrganization,

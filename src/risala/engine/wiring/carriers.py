@@ -12,7 +12,6 @@ from risala.dataclass import dataclass
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
-from risala.engine.delivery.account_runtime import AccountRuntime
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.carrier_registry import (
     CarrierRegistry,
@@ -21,7 +20,7 @@ from risala.engine.delivery.carrier_registry import (
     member_of,
     overridden,
 )
-from risala.engine.delivery.carrier_runtime import CarrierRuntime, TakerOf
+from risala.engine.delivery.carrier_runtime import AccountRuntime, CarrierRuntime, TakerOf
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSource
 from risala.engine.delivery.scheduler import Board, SchedulerMessage

@@ -32,14 +32,13 @@ from risala.engine.follow.cursors import EventCursors
 from risala.engine.gateway.gateway import Gateway
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
+from risala.engine.journal.store.server_key import keep_forgetting
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import duty, features
 from risala.engine.rules.router import Router
 from risala.engine.services import Delivery, Services
-from risala.engine.upkeep import minutes
 from risala.engine.upkeep.clock_rollback import WatchedClock, keep_elapsed
-from risala.engine.upkeep.old_keys import keep_forgetting
 from risala.engine.upkeep.overview import Running, statistics
 from risala.engine.verify.sessions import (
     Reload,
@@ -106,7 +105,7 @@ class Engine:
         for lane in busy:
             lane.offers.withdraw_all()
             await lane.wait_idle()
-        await minutes.flush(self.gateway.services.recorder)
+        await self.gateway.services.recorder.flush_minutes()
 
 
 @asynccontextmanager
@@ -278,7 +277,7 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> FeatureTasks:
     await start("web sessions", services.people.sessions.uses.keep_writing)
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     await start("answers", services.recorder.answers.run)
-    await start("minutes", partial(minutes.keep_writing, services.recorder))
+    await start("minutes", services.recorder.keep_writing_minutes)
     tasks = FeatureTasks(core.supervisor, gateway)
     await tasks.start()
     return tasks

@@ -12,7 +12,7 @@ from risala.engine.model.records.people import account
 from risala.engine.model.records.people.users import VersionedUser
 from risala.http.web.cookie_policy import LANGUAGE_COOKIE
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
-from risala.http.web.entry.devices import device_name
+from risala.http.web.entry.reader import device_name
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.page_request import PageRequest

@@ -18,7 +18,7 @@ from risala.engine.features.own_data.records import (
     RetentionOfKind,
 )
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records.upkeep.stored import limited_bytes
+from risala.engine.model.records.people.organizations import limited_bytes
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_

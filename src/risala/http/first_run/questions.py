@@ -7,7 +7,7 @@ from typing import Final
 
 from risala.config.payments import PARTS_PER_DAY
 from risala.dataclass import dataclass
-from risala.engine.model.records.payer import CUSTOMERS, SELF
+from risala.engine.model.records.ledger import CUSTOMERS, SELF
 from risala.http.first_run import answers as reads
 from risala.http.first_run.answers import NO, YES, Answers
 from risala.http.web.languages import N_

@@ -7,7 +7,7 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records.people import account
-from risala.http.web.entry.devices import device_name
+from risala.http.web.entry.reader import device_name
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest

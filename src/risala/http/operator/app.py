@@ -19,7 +19,6 @@ from risala.http.operator.audit import listing as trail
 from risala.http.operator.carriers import changes as carrier_changes
 from risala.http.operator.carriers import listing as carriers
 from risala.http.operator.carriers import one as carrier
-from risala.http.operator.carriers import traffic
 from risala.http.operator.messages import finding, message
 from risala.http.operator.organizations import listing as organizations
 from risala.http.operator.organizations import money
@@ -96,7 +95,6 @@ PAGES: Final = (
     carriers,
     carrier_changes,
     carrier,
-    traffic,
     finding,
     message,
     senders,

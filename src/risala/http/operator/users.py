@@ -15,7 +15,7 @@ from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.people import users
 from risala.http.web.editing.edit_conflict import as_seen
-from risala.http.web.entry.devices import device_name
+from risala.http.web.entry.reader import device_name
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.lists import addresses, choice, typed

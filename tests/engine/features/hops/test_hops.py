@@ -16,10 +16,9 @@ from risala.engine.features.hops.accepting import HOPS_MAX, HopAccess, hops_in
 from risala.engine.features.hops.stored import HopRepository
 from risala.engine.features.own_data import retention
 from risala.engine.features.own_data.stored.retention import RetentionRepository
-from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import endings
 from risala.engine.journal.messages.messages import empty
-from risala.engine.journal.state import load
+from risala.engine.journal.state import find_key, load
 from risala.engine.journal.store.schema.migrations import CHAIN, migrate
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import SendMessage

@@ -11,7 +11,7 @@ from risala.engine.features.mailings.records import MailingState
 from risala.engine.features.mailings.stored.mailings import BYTES_MIN
 from risala.engine.features.tables.records import Chosen
 from risala.engine.model.errors import Conflict
-from risala.engine.model.records.upkeep.stored import STORED_FULL
+from risala.engine.model.records.people.organizations import STORED_FULL
 
 LIMIT = {"limits": {"stored_mb": 1}}
 MB = 1_000_000

@@ -11,7 +11,7 @@ from risala.engine.features.tables import uploads as module
 from risala.engine.features.tables.uploads import WAITING_MAX, Uploads
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.ids import IdSource
-from risala.engine.model.records.upkeep.stored import STORED_FULL
+from risala.engine.model.records.people.organizations import STORED_FULL
 
 OURS, OTHERS = "org_1", "org_2"
 DAY_MS = 86_400_000

@@ -7,7 +7,7 @@ import pytest
 from risala.engine.journal.accounts import payers
 from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.model.errors import Forbidden, RateLimited
-from risala.engine.model.records.payer import CUSTOMERS, SELF, DayAllowance, StoredPayer
+from risala.engine.model.records.ledger import CUSTOMERS, SELF, DayAllowance, StoredPayer
 
 
 def drafted(book, payer):

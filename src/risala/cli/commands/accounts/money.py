@@ -19,10 +19,17 @@ from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.ledger import PRICE, TOP_UP, LedgerEntry, PriceList
-from risala.engine.model.records.payer import CUSTOMERS, PAYERS, Payer
-from risala.engine.model.records.payer import SET as SET_PAYER
-from risala.engine.model.records.payer import SHOW as PAYER
+from risala.engine.model.records.ledger import (
+    CUSTOMERS,
+    PAYERS,
+    PRICE,
+    SET_PAYER,
+    SHOW_PAYER,
+    TOP_UP,
+    LedgerEntry,
+    Payer,
+    PriceList,
+)
 from risala.engine.model.records.people.organizations import SHOW, Organization
 from risala.engine.model.records.record import to_json
 
@@ -163,7 +170,7 @@ def payer(options: Options, context: click.Context) -> None:
       risala payer set self --parts-per-day 500
     """
     if context.invoked_subcommand is None:
-        shown = options.ask(PAYER)
+        shown = options.ask(SHOW_PAYER)
         if not output.show(options.json, shown.json):
             _say_payer(shown.value)
 
@@ -190,7 +197,7 @@ def payer_set(options: Options, who: str, parts_per_day: int | None, yes: bool) 
     """
 
     async def work(session: GatewaySession) -> Reply[Payer] | None:
-        now = (await session.ask(PAYER)).value
+        now = (await session.ask(SHOW_PAYER)).value
         if not yes and now.payer != who and not _is_sure(now, who):
             return None
         return await session.ask(SET_PAYER, payer=who, self_parts_per_day=parts_per_day, sure=True)

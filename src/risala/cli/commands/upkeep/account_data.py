@@ -30,7 +30,7 @@ from risala.engine.features.own_data.records import (
     OrganizationRetention,
 )
 from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.upkeep.stored import limited_bytes
+from risala.engine.model.records.people.organizations import limited_bytes
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession

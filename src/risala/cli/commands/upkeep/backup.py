@@ -13,7 +13,7 @@ from risala.cli.commands.upkeep import restored
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, progress
-from risala.engine.features.backup.records import END, LIST, RELEASE
+from risala.engine.features.backup.feature import END, LIST, RELEASE
 
 if TYPE_CHECKING:
     from risala.cli.reach.session import Service

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from risala.cli.show import output
-from risala.engine.features.backup.records import HeldMessage
+from risala.engine.features.backup.feature import HeldMessage
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.sealed import LostSecret
 

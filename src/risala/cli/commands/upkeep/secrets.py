@@ -1,4 +1,5 @@
-"""The sealed secrets, and the key that opens them."""
+"""The sealed secrets and the key that opens them; and the server key, which is rotated without
+losing messages under way."""
 
 from __future__ import annotations
 
@@ -20,6 +21,8 @@ from risala.engine.model.records.upkeep.sealed import (
     Resealed,
     SealedState,
 )
+from risala.engine.model.records.upkeep.security import ROTATE_SERVER_KEY, RotatedServerKey
+from risala.engine.model.times import iso
 
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 _WORDS: Final = """\
@@ -151,3 +154,27 @@ def _write(file: Path, text: str) -> None:
             target.write(text)
     except OSError as error:
         raise CommandRefused(f"{file} cannot be written: {error.strerror}.") from error
+
+
+@click.command("rotate-key")
+@click.option(
+    "--at-once",
+    is_flag=True,
+    default=None,
+    help="The old key stops working at once: current codes and forms become invalid.",
+)
+@asks(ROTATE_SERVER_KEY)
+def rotate_key(made: RotatedServerKey) -> None:
+    """Take a new server key, also while the service runs.
+
+    Codes, sign-ins and open pages from before stay valid for their life, by the old key.
+
+    \b
+    Example: risala rotate-key
+    """
+    output.said(f"There is a new server key, used from {iso(made.since)} on.")
+    if made.old_until is None:
+        output.warned("The old key is deleted. Codes that were on their way are denied.")
+    else:
+        until = iso(made.old_until)
+        output.said(f"The old key stays valid for earlier codes and sign-ins until {until}.")

@@ -31,7 +31,7 @@ from risala.engine.features.alerts.stored.facts import AlertFactsRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.money import minor_units, money
 from risala.engine.model.people_records import SITES, FailureReason
-from risala.engine.model.records.upkeep.stored import FullOrganization
+from risala.engine.model.records.people.organizations import FullOrganization
 from risala.engine.model.states import Gate
 from risala.engine.services import Services
 from risala.plugins.contract import HealthState

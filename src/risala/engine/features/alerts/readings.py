@@ -13,7 +13,7 @@ from risala.config.alerts import AlertsSection
 from risala.dataclass import dataclass
 from risala.engine.features.alerts.records import AlertKind, Facts
 from risala.engine.features.alerts.rules import Rate, Reading, Verdict
-from risala.engine.model.records.upkeep.stored import FullOrganization
+from risala.engine.model.records.people.organizations import FullOrganization
 from risala.engine.rules.people.names import name_fault
 
 BACK: Final = 1.2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from risala.engine.features.backup.records import END, LIST, RELEASE, Decided, HeldMessages
+from risala.engine.features.backup.feature import END, LIST, RELEASE, Decided, HeldMessages
 from risala.engine.features.backup.stored.held import HeldRepository
 from risala.engine.kernel.arguments import NoArguments
 from risala.engine.kernel.operation import Call, Operations

@@ -19,8 +19,8 @@ from risala.engine.features.compat.records import (
     Proof,
 )
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.keys import find_key
 from risala.engine.journal.sealed.columns import SealedColumn
+from risala.engine.journal.state import find_key
 from risala.engine.journal.store.named import Rows, columns_of_record
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.tables import table, writable

@@ -1,4 +1,5 @@
-"""Checks of the machine: owners of the files, their disk, the running service, open files."""
+"""Checks of the machine: owners of the files, their disk, the running service, open files, and
+whether the key of the sealed secrets is here, and a copy of it elsewhere."""
 
 from __future__ import annotations
 

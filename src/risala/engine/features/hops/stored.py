@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages.messages import OVER
+from risala.engine.journal.state import find_key
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.repository import Store, read
 from risala.engine.journal.store.tables import table, writable

@@ -26,16 +26,16 @@ from risala.engine.features.tables.records import COLUMNS_MAX, ROWS_MAX, cells_o
 from risala.engine.features.tables.rules.rendering import folded
 from risala.engine.journal import storage
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.pages import AccountPart
 from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.journal.store.searching import NumberIndex, containing, numbers_with
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.feature_work import Forgot
+from risala.engine.model.records.people.organizations import StoredTable
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.upkeep.stored import StoredTable
 
 _TABLE: Final = "recipient_lists"
 STORED: Final = StoredTable(_TABLE, rows="people")

@@ -9,8 +9,8 @@ from typing import Any, Final
 from risala.dataclass import dataclass
 from risala.engine.features.lists.records import TEXTS_MAX, SavedText
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.pages import AccountPart
 from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid

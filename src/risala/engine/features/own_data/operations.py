@@ -55,7 +55,7 @@ from risala.engine.model.errors import Conflict, FieldFault, Forbidden, Invalid,
 from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import duty
 from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.upkeep.stored import LIMITED, StoredOfKind
+from risala.engine.model.records.people.organizations import LIMITED, StoredOfKind
 from risala.engine.rules.roles import OPERATORS, OWNERS, READERS, SUPPORT
 from risala.engine.services import Services
 from risala.sms.numbering.plan import DEFAULT

@@ -11,7 +11,7 @@ from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import recipient_number
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
-from risala.engine.model.records.upkeep.stored import StoredOfKind
+from risala.engine.model.records.people.organizations import StoredOfKind
 
 DAYS_OFFERED: Final = (1, 7, 30, 90, 180, 365)
 """The days that owners can choose: few, because each number of days is a separate walk over the

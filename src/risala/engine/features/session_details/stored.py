@@ -11,8 +11,8 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.features.session_details.records import SaidDetails
 from risala.engine.journal.messages.verifications import HOUR_MS
-from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.pages import AccountPart
 from risala.engine.journal.store.repository import Store, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import RateLimited

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from risala.engine.features.standby.records import (
+from risala.engine.features.standby.feature import (
     GO_ASYNC,
     GO_BEFORE_ANSWER,
     SHOW,

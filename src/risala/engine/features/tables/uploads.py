@@ -25,7 +25,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, Invalid, NotFound, StorageFailed
 from risala.engine.model.features import Task
 from risala.engine.model.ids import IdSource, is_id
-from risala.engine.model.records.upkeep.stored import STORED_FULL
+from risala.engine.model.records.people.organizations import STORED_FULL
 from risala.engine.rules.people.names import name_in_file
 from risala.engine.services import Services
 

@@ -24,8 +24,8 @@ from risala.engine.model.errors import (
     Refusal,
     SpendCapReached,
 )
+from risala.engine.model.records.ledger import DayAllowance, StoredPayer
 from risala.engine.model.records.messages import NewMessage
-from risala.engine.model.records.payer import DayAllowance, StoredPayer
 
 # -- what was charged on each day of its own calendar. Refunds do not reduce it: a day's cap limits
 # what a stolen key can send, delivered or not.

@@ -1,1 +1,0 @@
-"""The audit trail proved: its chain of lines, and the signed heads that went out."""

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.keys import last_key
-from risala.engine.journal.state import CREATED, MessageState
+from risala.engine.journal.state import CREATED, MessageState, last_key
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows, readable
 from risala.engine.journal.store.names import name_sql

@@ -14,7 +14,7 @@ from typing import Final
 from risala.engine.journal.state import MessageState
 from risala.engine.model.numbers import KINDS, MODES, STATUSES
 from risala.engine.model.records.messages import NewMessage
-from risala.engine.rules.networks import network
+from risala.sms.numbering.countries import network
 
 HOUR_MS: Final = 3_600_000
 ACCEPTED: Final = 0

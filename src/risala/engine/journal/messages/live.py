@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import timeline
-from risala.engine.journal.state import CREATED, load
+from risala.engine.journal.state import CREATED, find_key, load
 from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.webhooks import event_cursors, event_rows, history, outbox
 from risala.engine.model.commands import LifeEvent

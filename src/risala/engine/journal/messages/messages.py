@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal import keys
-from risala.engine.journal.keys import find_key
+from risala.engine.journal import state
 from risala.engine.journal.messages import acceptance, answers, reads
 from risala.engine.journal.messages.acceptance import SendRequest
+from risala.engine.journal.state import find_key
 from risala.engine.journal.store.audited import audited
 from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.sql import value_of
@@ -95,7 +95,7 @@ class MessageRepository:
 
     # -- reads
 
-    last_key = read(keys.last_key)
+    last_key = read(state.last_key)
     known_answer = read(answers.known_answer)
     used_keys = read(answers.used_keys)
     accepted_at = read(answers.accepted_at)
@@ -105,7 +105,7 @@ class MessageRepository:
 
     def own_starting(self, start: str, organization_id: str, mode: Mode) -> MessageView | None:
         """A message of this organization and mode, by its id or the start of its id."""
-        message_id = keys.whole_id(self._store.reader, start)
+        message_id = state.whole_id(self._store.reader, start)
         return None if message_id is None else self.own(message_id, organization_id, mode)
 
     shown = read(reads.shown)

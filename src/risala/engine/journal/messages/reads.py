@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import parts, timeline
-from risala.engine.journal.state import CREATED, load
+from risala.engine.journal.state import CREATED, find_key, load
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
 from risala.engine.journal.store.names import NUMBER, known_name, name_sql

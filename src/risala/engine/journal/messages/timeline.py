@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.keys import find_key
-from risala.engine.journal.state import CREATED
+from risala.engine.journal.state import CREATED, find_key
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql

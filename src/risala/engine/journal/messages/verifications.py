@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal import session_messages
-from risala.engine.journal.keys import START_CHARACTERS
 from risala.engine.journal.messages import acceptance, endings, sessions
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.sessions import SESSIONS, find, shift
+from risala.engine.journal.state import START_CHARACTERS
 from risala.engine.journal.store.audited import audited
 from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.journal.store.sql import value_of

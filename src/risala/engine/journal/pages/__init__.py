@@ -1,1 +1,0 @@
-"""Data for pages: lists by key-set, and figures from counts."""

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from risala.engine.journal.keys import find_key
+from risala.engine.journal.state import find_key
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import markers
 from risala.engine.model.numbers import part_of

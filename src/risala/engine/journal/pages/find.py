@@ -16,10 +16,10 @@ from itertools import islice
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.pages import cut_messages, lists
 from risala.engine.journal.pages.lists import FEED_AS, LISTED_FROM
+from risala.engine.journal.state import find_key
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.repository import Store, read
 from risala.engine.journal.store.sql import markers, value_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
@@ -164,3 +164,17 @@ def _just_above(place: Place) -> Place:
 def _just_below(place: Place) -> Place:
     *rest, last = place
     return (*rest, last - 1 if isinstance(last, int) else last[:-1])
+
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AccountPart:
+    rows: Sequence[Json]
+    last: str | None
+    """The place where the next part begins; None: no further part."""
+
+
+Read = Callable[[sqlite3.Connection, str, str, int], AccountPart]
+"""Reads rows of an organization, after a place, up to a number."""

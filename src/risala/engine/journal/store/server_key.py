@@ -2,7 +2,7 @@
 
 Losing it ends what is pending (verification sessions, sign-ins under way), nothing else. It can be
 rotated while the service runs: the file then has the former keys too, until all that was derived
-from them has expired.
+from them has expired, and :func:`keep_forgetting` removes those.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import os
 import secrets
 from pathlib import Path
 from typing import Final
+
+import structlog
+import trio
 
 from risala.engine.journal.store.key_file import write_key
 from risala.engine.model.clock import Clock
@@ -117,3 +120,18 @@ def parsed(text: str, where: str) -> KeyRing:
             "digits."
         )
     return ring
+
+
+log = structlog.get_logger(__name__)
+
+EVERY_S: Final = 3600.0
+
+
+async def keep_forgetting(keys: ServerKeys, clock: Clock) -> None:
+    """Remove expired keys from their file, until cancelled."""
+    while True:
+        try:
+            keys.forget_old(clock.now_ms())
+        except StorageUnusable as error:  # they are invalid nevertheless
+            log.warning("server_key.unforgotten", reason=str(error))
+        await trio.sleep(EVERY_S)

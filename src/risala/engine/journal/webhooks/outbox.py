@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from risala.dataclass import dataclass
-from risala.engine.journal.keys import find_key
 from risala.engine.journal.session_messages import was_sent_before
-from risala.engine.journal.state import MessageState
+from risala.engine.journal.state import MessageState, find_key
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.webhooks import event_rows

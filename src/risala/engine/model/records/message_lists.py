@@ -11,7 +11,7 @@ from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import halves_of
 from risala.engine.model.records.asks import Ask, NumberPart
 from risala.engine.model.records.fields import Digits, JsonName, Moment, Money, WrittenAs
-from risala.sms.joining import PartText, text_of_parts
+from risala.sms.segment import PartText, text_of_parts
 
 KEY_END: Final = 2**63 - 1
 """Later than any message's key."""

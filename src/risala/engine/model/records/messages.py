@@ -22,7 +22,7 @@ from risala.engine.model.records.fields import (
     OneOf,
     WrittenAs,
 )
-from risala.engine.model.records.payer import DayAllowance
+from risala.engine.model.records.ledger import DayAllowance
 from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.model.states import PRIORITY_MESSAGE, Mode, Status
 from risala.sms.cause import Cause

@@ -1,1 +1,0 @@
-"""The chain of the audit trail's lines, and the signed heads that go out. Pure."""

@@ -1,1 +1,0 @@
-"""The audit trail in the console: looked through, and taken along."""

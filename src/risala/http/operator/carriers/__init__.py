@@ -1,1 +1,0 @@
-"""Carriers and modems, seen and led by an operator."""

@@ -1,1 +1,0 @@
-"""Messages of all organizations: found by any known detail, and shown one by one."""

@@ -1,1 +1,0 @@
-"""The service and its machine in the console: their state, and past alerts."""

@@ -7,8 +7,8 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, Refusal
-from risala.engine.model.records import payer
-from risala.engine.model.records.payer import CUSTOMERS, SELF
+from risala.engine.model.records import ledger
+from risala.engine.model.records.ledger import CUSTOMERS, SELF
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -29,7 +29,7 @@ async def show(request: PageRequest) -> TrioResponse:
 
 
 async def _values(request: PageRequest, *, asks_again: bool = False) -> dict[str, Any]:
-    setting = await request.ask(payer.SHOW)
+    setting = await request.ask(ledger.SHOW_PAYER)
     return {
         "setting": setting,
         "form": request.form if request.http.method == "POST" else None,
@@ -45,7 +45,7 @@ async def change(request: PageRequest) -> TrioResponse:
     parts = int(typed) if typed.isascii() and typed.isdecimal() else typed or None
     try:
         await request.ask(
-            payer.SET,
+            ledger.SET_PAYER,
             payer=form.text("payer"),
             self_parts_per_day=parts,
             sure=form.ticked("sure"),
@@ -58,6 +58,8 @@ async def change(request: PageRequest) -> TrioResponse:
 
 
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=PageAccess.OPERATOR, needs=payer.SHOW),
-    PageRoute(path=_PAGE, view=change, access=PageAccess.OPERATOR, needs=payer.SET, method="POST"),
+    PageRoute(path=_PAGE, view=show, access=PageAccess.OPERATOR, needs=ledger.SHOW_PAYER),
+    PageRoute(
+        path=_PAGE, view=change, access=PageAccess.OPERATOR, needs=ledger.SET_PAYER, method="POST"
+    ),
 )

@@ -1,1 +1,0 @@
-"""Messages as pages show them: the history of one, and where it is."""

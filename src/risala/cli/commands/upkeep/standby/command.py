@@ -13,7 +13,7 @@ from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.features.standby.records import (
+from risala.engine.features.standby.feature import (
     GO_ASYNC,
     GO_BEFORE_ANSWER,
     SHOW,

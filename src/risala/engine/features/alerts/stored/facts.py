@@ -15,7 +15,7 @@ from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.ids import first_id
-from risala.engine.rules.networks import network
+from risala.sms.numbering.countries import network
 
 LOW_MAX: Final = 200
 """Organizations with a low balance that are reported."""

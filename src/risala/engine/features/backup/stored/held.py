@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.backup.records import HeldMessage
+from risala.engine.features.backup.feature import HeldMessage
 from risala.engine.journal.messages import timeline, waiting
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.state import MessageState, change_of, load_key

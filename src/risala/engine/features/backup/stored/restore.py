@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.backup.records import HeldMessage
+from risala.engine.features.backup.feature import HeldMessage
 from risala.engine.features.backup.stored import held as held_messages
 from risala.engine.features.backup.stored.backup import unpacked
 from risala.engine.features.backup.stored.former import SetAside, Shown

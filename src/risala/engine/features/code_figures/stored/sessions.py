@@ -21,8 +21,8 @@ from risala.engine.model.ids import key_of
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, MODES, SENT, UNDELIVERED
 from risala.engine.model.states import SessionState
 from risala.engine.rules.days import day_of
-from risala.engine.rules.networks import UNKNOWN, network
 from risala.engine.rules.router import CHANNEL_MARK
+from risala.sms.numbering.countries import UNKNOWN, network
 
 LATE_MS: Final = 2 * 3_600_000
 """What comes later than this after a code was asked for is not counted: twice as long as a code can

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from risala.engine.features.mailings.stored import mailings, rows
-from risala.engine.journal.store.account_part import AccountPart
+from risala.engine.journal.store.pages import AccountPart
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.records.record import to_json
 

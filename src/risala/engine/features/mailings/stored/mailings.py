@@ -14,8 +14,8 @@ from risala.engine.journal.store.named import BrokenRow, Rows, columns_of, reada
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.people.organizations import StoredTable
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.upkeep.stored import StoredTable
 
 OPEN_MAX: Final = 100
 """Mailings of one organization that have not ended: each may have a file of 20 MB beside it."""

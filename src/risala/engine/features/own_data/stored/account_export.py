@@ -18,13 +18,13 @@ from risala.dataclass import dataclass
 from risala.engine.features.own_data.records import ExportedPart
 from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.accounts import keys as stored_keys
-from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.people import members, users
+from risala.engine.journal.state import find_key
 from risala.engine.journal.store import audit_log
-from risala.engine.journal.store.account_part import AccountPart, Json, Read
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
+from risala.engine.journal.store.pages import AccountPart, Json, Read
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.features import features

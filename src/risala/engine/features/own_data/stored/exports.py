@@ -15,7 +15,7 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict
 from risala.engine.model.features import features
-from risala.engine.model.records.upkeep.stored import StoredTable
+from risala.engine.model.records.people.organizations import StoredTable
 
 STANDING_MAX: Final = 3
 """Files of one organization at a time: each may be as large as all that it sent."""

@@ -23,9 +23,8 @@ from risala.engine.features.payments.rules import DAY_MS
 from risala.engine.features.payments.stored import texts
 from risala.engine.journal.accounts import ledger, references
 from risala.engine.journal.people import mails
-from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import BrokenRow, Rows
-from risala.engine.journal.store.pages import Walk, page_by_time
+from risala.engine.journal.store.pages import AccountPart, Walk, page_by_time
 from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable

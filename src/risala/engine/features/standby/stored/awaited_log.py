@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.standby.records import LogState
+from risala.engine.features.standby.feature import LogState
 from risala.engine.features.standby.stored import wal
 from risala.engine.features.standby.stored.chain import WrittenPages
 from risala.engine.features.standby.stored.log_sender import AGAIN_S, PIECES_BYTES_MAX, LogSender
