@@ -32,8 +32,12 @@ def _get(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
     return measure
 
 
-def _pairs(connections: int, goals: tuple[Goal, ...]) -> Scenario:
-    name = f"verify pairs {connections}"
+_FOR_WHOM = {"clientIp": "203.0.113.9", "userAgent": "Firefox/133", "tags": ["sign-up"]}
+"""What a server says of a code; it is stored with the session."""
+
+
+def _pairs(connections: int, goals: tuple[Goal, ...], **said: object) -> Scenario:
+    name = f"verify pairs {connections}{', for whom is said' if said else ''}"
 
     def start(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
         data = stand.service(tree)
@@ -42,7 +46,7 @@ def _pairs(connections: int, goals: tuple[Goal, ...]) -> Scenario:
             found = processes.load(
                 flow="pairs",
                 headers={"x-api-key": data.test_key},
-                body=json.dumps({"to": TO}),
+                body=json.dumps({"to": TO, **said}),
                 port=data.port,
                 connections=connections,
                 seconds=stand.seconds,
@@ -73,5 +77,6 @@ SCENARIOS = (
     Scenario("get", (Line("get 64", "/s", (Goal(6, "bare 64"),)),), _get),
     _pairs(64, (Goal(2.5, "bare 64"),)),
     _pairs(1, ()),
+    _pairs(64, (Goal(0.7, "verify pairs 64"),), **_FOR_WHOM),
     Scenario("page", (Line("page 64", "/s", (Goal(2.5, "bare 64"),)),), _page),
 )

@@ -101,7 +101,9 @@ class House:
         made = self.make("org.create", name="Shop")
         self.whose = {"organization_id": made["id"]}
         self.make("topup", amount="1000", **self.whose)
-        self.make("verify.config", code_length=8, **self.whose)
+        self.make("verify.config", code_length=8, own_codes=True, **self.whose)
+        named = {"name": "order", "text": "{{order}}: {{code}}"}
+        self.make("verify.templates", **named, **self.whose)
         self.make("member.add", email="owner@shop.example", role="owner", **self.whose)
         for kind in ("secret", "publishable"):
             value = self.make("key.create", type=kind, **self.whose)["value"]
@@ -155,6 +157,55 @@ class House:
             self.ask("POST", "/api/verify/check", json=given, headers=self.key)
         self.ask("POST", "/api/verify/get", json=asked, headers=self.key)
 
+    def codes_of_callers(self):
+        """Codes, variables and payees that programs give, and a code that another program made."""
+        own = {
+            "code": self.keep("a caller's own code", "80417263"),
+            "template": "order",
+            "variables": {"order": self.keep("a variable's value", "planted-Variable-Hk2Vw")},
+            "amount": "15.00",
+            "currency": "MRU",
+            "payee": self.keep("a payee", "planted-Payee-Zt6Rn"),
+            "clientIp": self.keep("a user's address", "203.0.113.77"),
+        }
+        sent = self.ask("POST", "/api/verify/send", json={"to": TO, **own}, headers=self.key)
+        assert sent.status_code == 200, sent.text
+        until(lambda: any(own["code"] in each for each in self.simulator.texts()), "it came")
+        payment = {name: own[name] for name in ("amount", "currency", "payee")}
+        named = {"verificationId": sent.json()["verificationId"], **payment}
+        self.files += self.copies("while the session is pending")
+        for code in ("80417264", own["code"]):
+            given = {**named, "code": code}
+            self.ask("POST", "/api/verify/check", json=given, headers=self.key)
+        shown = self.ask(
+            "POST",
+            "/api/verify/get",
+            json={"verificationId": named["verificationId"]},
+            headers=self.key,
+        )
+        assert shown.json()["status"] == "approved"
+        mapping = {"sends": "code", "to": "request", "mapping": {"to": "/to", "code": "/code"}}
+        made = self.make("hook.create", preset="custom", mapping=json.dumps(mapping), **self.whose)
+        self.keep("a hook's secret", made["secret"])
+        headers = {"Authorization": f"Bearer {made['secret']}"}
+        code = self.keep("a hook's code", "73625184")
+        path = urlsplit(made["hook"]["url"]).path
+        for body in ({"to": TO, "code": code}, {"to": "36", "code": code}, {"code": code}):
+            self.ask("POST", path, json=body, headers=headers)
+        until(lambda: any(code in each for each in self.simulator.texts()), "the hook's code came")
+        self.program = made["hook"]["id"]
+        self.perform("hook.show", hook_id=self.program)
+        self.service.wait_settled()
+
+    def copies(self, when):
+        """A backup, as it can be taken away."""
+        path = self.service.data.parent / "copy.db"
+        done = self.service.command("backup", str(path))
+        assert done.returncode == 0, done.stderr
+        octets = path.read_bytes()
+        path.unlink()
+        return [(f"the backup {when}", octets, ARCHIVE)]
+
     def pages(self):
         """In by a code from a mail, around, and to a key that is shown once."""
         browser = self.browser
@@ -181,6 +232,12 @@ class House:
             f"webhooks/{self.hook}",
             "members",
             "verify",
+            "verify/templates",
+            "verify/figures",
+            "verify/settings",
+            "messages",
+            "connect",
+            f"connect/{self.program}",
             "billing",
             "settings",
             "start",
@@ -338,6 +395,7 @@ class House:
         for place, content in self.told:
             # Whoever may change a webhook sees its address, and what is sent along.
             may = self.secrets.database_alone if "webhook" in place else ()
+            may = MESSAGES if place.endswith("/messages") else may
             found += self.secrets.found_in(place, content, may_hold=may)
         for place, content, may in self.files:
             found += self.secrets.found_in(place, content, may_hold=may)
@@ -371,7 +429,9 @@ def test_no_secret_is_where_it_does_not_belong(
         house.accounts()
         house.messages()
         house.codes()
+        house.codes_of_callers()
         house.pages()
+        house.files += house.copies("at the end")
         house.owners_files()
         house.operators_files()
         house.errors()
