@@ -105,6 +105,25 @@ export interface Verification {
   /** Where it was given any. */
   tags?: string[];
 }
+export interface CodeFigure {
+  /** What it is of, such as a day or a carrier; null: not known, "*": all others. */
+  of: string | null;
+  asked: number;
+  sent: number;
+  delivered: number;
+  entered: number;
+  withinMinute: number;
+  medianSeconds: number | null;
+  p90Seconds: number | null;
+  cost: string;
+}
+export interface CodeReport {
+  by: string;
+  currency: string;
+  countedUntil: string | null;
+  whole: CodeFigure;
+  items: CodeFigure[];
+}
 export interface Page<Item> {
   items: Item[];
   next: string | null;
@@ -125,7 +144,8 @@ export class Risala {
   sendVerification(
     to: string,
     options?: Signalled & {
-      locale?: "fr" | "ar" | "en";
+      /** ar, en, es, fr, ha, pt, sw, tr, wo, or one that the operator added. */
+      locale?: string;
       appHash?: string;
       origin?: string;
       /** From here on with a secret key. */
@@ -157,7 +177,18 @@ export class Risala {
     code: string,
     options?: Signalled,
   ): Promise<{ status: "approved" | "denied" }>;
+  resendVerification(
+    verificationId: string,
+    options?: Signalled & { channel?: string },
+  ): Promise<{ verificationId: string } | Verification>;
   getVerification(verificationId: string, options?: Signalled): Promise<Verification>;
+  getCodeFigures(
+    options: Signalled & {
+      since: string | Date;
+      until?: string | Date;
+      by?: "day" | "network" | "country" | "carrier" | "channel" | "key";
+    },
+  ): Promise<CodeReport>;
   sendMessage(
     to: string,
     body: string,

@@ -231,6 +231,11 @@ export class Risala {
     return this.#ask("/api/verify/check", { verificationId, code, ...more }, { signal });
   }
 
+  /** Bring the same code by the next channel, or by a named one. */
+  resendVerification(verificationId, { channel, signal } = {}) {
+    return this.#ask("/api/verify/resend", { verificationId, channel }, { signal });
+  }
+
   // With a secret key: on a server.
 
   /** As checkVerification, of the newest pending verification of a number; it has none: UnknownIdError. */
@@ -241,6 +246,15 @@ export class Risala {
   /** What became of a verification. */
   getVerification(verificationId, { signal } = {}) {
     return this.#ask("/api/verify/get", { verificationId }, { signal, isRepeatable: true });
+  }
+
+  /**
+   * How many codes were asked for, sent, delivered and entered on whole days, `since` and `until` in
+   * the organization's time zone; `by` is "day", "network", "country", "carrier", "channel" or "key".
+   */
+  getCodeFigures({ since, until, by, signal } = {}) {
+    const asked = { since: iso(since), until: iso(until), by };
+    return this.#ask("/api/verify/figures", asked, { signal, isRepeatable: true });
   }
 
   /**

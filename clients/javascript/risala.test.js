@@ -65,6 +65,7 @@ test("a code is neither sent nor judged twice behind one's back", async () => {
     (it) => it.sendVerification("+22236000000"),
     (it) => it.checkVerification("v", "1"),
     (it) => it.checkNumber("+22236000000", "1"),
+    (it) => it.resendVerification("v", { channel: "sms" }),
   ]) {
     for (const step of [lost(), answer(502, {}), answer(503, null)]) {
       const { requests, risala } = scripted(step);
@@ -75,6 +76,15 @@ test("a code is neither sent nor judged twice behind one's back", async () => {
     const { risala } = scripted(answer(503, FULL), answer(429, FULL), answer(200, { status: "x" }));
     assert.deepEqual(await call(risala), { status: "x" });
   }
+});
+
+test("the figures of codes are asked for by days and by what they are of", async () => {
+  const report = { by: "carrier", items: [] };
+  const { requests, risala } = scripted(lost(), answer(200, report));
+  const asked = { since: new Date(0), until: "2026-11-28T00:00:00Z", by: "carrier" };
+  assert.deepEqual(await risala.getCodeFigures(asked), report);
+  assert.equal(requests[1].url, "https://sms.example/api/verify/figures");
+  assert.deepEqual(requests[1].body, { ...asked, since: "1970-01-01T00:00:00.000Z" });
 });
 
 test("an outcome that is unknown is asked for again by its key alone", async () => {
