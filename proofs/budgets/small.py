@@ -31,7 +31,6 @@ _RULES: Final[Mapping[str, str]] = {
         template.py: is_app_hash
         webhooks/signatures.py: is_secret
         keywords.py: folded
-        code_words.py: payment_line
     """,
     "What a code is for: a word of 60 characters, an amount of 17.": """
         code_words.py: word_of word_fault minor_of shown_amount same_payment
@@ -40,7 +39,7 @@ _RULES: Final[Mapping[str, str]] = {
         likeness.py: skeleton is_generic
     """,
     "A form of settings: a request is longer, and is played.": """
-        verify_settings.py: parse_verify_settings
+        verify_settings.py: parse_verify_settings stored_settings language_fault
     """,
 }
 _FEATURES: Final[Mapping[str, str]] = {
@@ -90,6 +89,7 @@ _SMS: Final[Mapping[str, str]] = {
         currencies.py: decimals_of count_in counting_in has_too_many currency_of usual_price
         currencies.py: example_amount
         unseen.py: name_of
+        code_texts/catalogue.py: language_of
         typed.py: western
         message.py: submit_reference
         evident.py: read_label

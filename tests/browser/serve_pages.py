@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support/pages"))
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.config.channels import ChannelsSection
 from risala.config.model import HttpSection, MailSection, Settings
 from risala.engine.model.callers import Role
 from risala.engine.model.people import ReachableOrganization
@@ -183,7 +184,11 @@ def mails(folder: Path) -> MailSection:
 async def main(port: int, folder: Path) -> None:
     own = [TEMPLATES, Path(__file__).parent / "pages"]
     face = replace(FACE, templates=own)
-    settings = Settings(http=HttpSection(graceful_stop_s=0), mail=mails(folder))
+    settings = Settings(
+        http=HttpSection(graceful_stop_s=0),
+        mail=mails(folder),
+        channels=ChannelsSection.model_validate({"email": {"channel": "email", "price": "0.05"}}),
+    )
     app = WebApp(
         gateway(), settings, face, (*ROUTES, *EXTRA), shutdown=trio.Event(), clock=FixedClock()
     )

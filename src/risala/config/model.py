@@ -34,6 +34,8 @@ from risala.config.outward import MailSection, StandbySection, WebhooksSection
 from risala.config.payments import BillingSection, LegalSection, PaymentsSection
 from risala.config.people import PeopleSection
 from risala.config.smpp_server import SmppServerSection
+from risala.config.verify import VerifySection
+from risala.sms.code_texts.catalogue import CodeTexts
 from risala.sms.currencies import DEFAULT_CURRENCY
 from risala.sms.numbering.plan import NumberingPlan, plan_of
 
@@ -72,6 +74,7 @@ __all__ = [
     "SmppServerSection",
     "StandbySection",
     "StorageSection",
+    "VerifySection",
     "WebhooksSection",
 ]
 
@@ -289,6 +292,8 @@ class Settings(Section):
     """Plugins."""
     mail_to_sms: tuple[MailToSmsSection, ...] = ()
     """Senders that may send messages by mail."""
+    verify: VerifySection = VerifySection()
+    """One-time codes."""
     channels: ChannelsSection = ChannelsSection()
     """Ways besides SMS by which codes leave."""
     carriers: tuple[CarrierSection, ...] = ()
@@ -332,6 +337,11 @@ class Settings(Section):
     def plan(self) -> NumberingPlan:
         """The numbering plan of the countries that are served."""
         return plan_of(self.numbers.countries)
+
+    @property
+    def code_texts(self) -> CodeTexts:
+        """The texts of codes by language."""
+        return self.verify.texts
 
 
 def _filled_in(carrier: object, prefixes: tuple[str, ...]) -> object:

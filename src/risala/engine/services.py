@@ -44,6 +44,7 @@ from risala.engine.people.people import People
 from risala.engine.rules.router import Router
 from risala.engine.rules.sealing import Seal
 from risala.engine.rules.trail.heads import TrailState
+from risala.engine.rules.verify_settings import VerifySettings
 from risala.engine.rules.webhooks.types import Fetches, Outbound
 from risala.engine.verify.session_features import SessionFeatures
 from risala.engine.verify.sessions import SessionsMessage
@@ -285,6 +286,11 @@ class Services:
             if feature.statistics is not None:
                 numbers |= feature.statistics()(self)
         return numbers
+
+    def code_settings(self, organization_id: str) -> VerifySettings:
+        """An organization's Verify configuration."""
+        stored, texts = self.repositories.verifications, self.settings.code_texts
+        return stored.settings(organization_id, texts)
 
     def forget_organization(self, organization_id: str) -> None:
         """An organization was changed or deleted: features read again what they remember of it."""

@@ -282,7 +282,10 @@ class CompatCodeDetails:
     """What a program says of a code that it asks for, beside the number."""
 
     locale: str | None = None
-    """The language of its text; None: the organization's own."""
+    """The language of its text; None: as ``language_tag`` says."""
+    language_tag: str | None = None
+    """A language as programs name it, such as ``pt-BR``. Where there are no texts in it, the
+    organization's own language is taken, and nothing is refused; so it is for None."""
     client_ip: str | None = field(default=None, repr=False)
     """The address of the user who is verified."""
     tags: Sequence[str] = ()

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from risala.engine.rules.code_words import (
     minor_of,
-    payment_line,
     same_payment,
     shown_amount,
     word_fault,
@@ -75,13 +74,6 @@ def test_amounts_are_minor_units_of_their_currency(amount, currency, minor, show
     assert minor_of(amount, currency) == minor
     if minor is not None:
         assert shown_amount(minor, currency) == shown
-
-
-def test_each_language_names_the_payment_whole():
-    for locale in ("en", "fr", "ar"):
-        line = payment_line(locale)
-        assert all(f"{{{{{name}}}}}" in line for name in ("amount", "currency", "payee"))
-    assert payment_line(None) == payment_line("xx") == payment_line("en")
 
 
 amounts = st.builds(

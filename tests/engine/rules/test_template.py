@@ -3,7 +3,6 @@
 import pytest
 
 from risala.engine.rules.template import (
-    BUILT_IN,
     TEMPLATE_MAX,
     freeze,
     is_app_hash,
@@ -11,7 +10,6 @@ from risala.engine.rules.template import (
     render,
     template_fault,
 )
-from risala.sms.segment import count
 
 
 @pytest.mark.parametrize(
@@ -34,12 +32,6 @@ from risala.sms.segment import count
 )
 def test_what_a_template_may_be(template, fault):
     assert template_fault(template) == fault
-
-
-def test_what_is_built_in_is_a_template_of_one_segment():
-    for template in BUILT_IN.values():
-        assert template_fault(template) is None
-        assert count(render(freeze(template, 60, None, None), "12345678")).segments == 1
 
 
 @pytest.mark.parametrize(

@@ -283,6 +283,22 @@ async def test_a_text_is_named_and_its_variables_written(shop):
         assert await shop.refused(create, **wrong) == (400, 60200), wrong
 
 
+@pytest.mark.parametrize(
+    ("locale", "begins"),
+    [
+        ("pt-BR", "O seu código"),
+        ("SW", "Msimbo wako"),
+        ("zh-HK", "Your verification"),  # as their documents say: none is refused
+        ("tlh", "Your verification"),
+    ],
+)
+async def test_a_locale_without_texts_falls_back(shop, locale, begins):
+    create = shop.verify.verifications.create
+    assert (await shop.do(create, to=TO, channel="sms", locale=locale)).status == "pending"
+    await shop.office.driver.wait_submitted(1)
+    assert begins in shop.office.driver.submitted[0].text
+
+
 async def test_a_code_of_the_program_s_own_is_reported_by_their_library(trial):
     await allow_own_codes(trial)
     create, check = trial.verify.verifications.create, trial.verify.verification_checks.create
@@ -485,7 +501,6 @@ async def test_what_verify_refuses_has_its_numbers(trial):
         {"channel": "call"},
         {"custom_code": "123456"},  # the organization does not allow it
         {"custom_code": "123"},
-        {"locale": "tlh"},
     ):
         given = {"to": TO, "channel": "sms", **fields}
         assert await trial.refused(create, **given) == (400, 60200), fields

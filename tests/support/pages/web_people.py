@@ -45,6 +45,7 @@ from risala.engine.model.times import iso
 from risala.engine.rules.verify_settings import BOUNDS
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import PaymentCallback
+from risala.sms.code_texts.catalogue import built_in
 
 AT_MS = 1_795_250_476_123
 """21 Nov 2026, 08:41:16 in Nouakchott."""
@@ -533,7 +534,7 @@ TEXT = "Your code is {{code}}. Expires in {{expiry_minutes}} minutes."
 
 def verify_configuration() -> dict[str, Any]:
     """What ``verify.config`` tells of an organization that has set nothing."""
-    names = ("default", "en", "fr", "ar")
+    names = ("default", "en", "fr", "ar", "ha", "sw")
     return {
         "organizationId": "org_1",
         "settings": {
@@ -544,6 +545,7 @@ def verify_configuration() -> dict[str, Any]:
             "per_organization_per_hour": 100,
             "client_ip_per_hour": 0,
             "own_codes": False,
+            "never_share": False,
             "language": None,
             "template": None,
             "templates": {},
@@ -557,6 +559,8 @@ def verify_configuration() -> dict[str, Any]:
         "builtIn": dict.fromkeys(names, TEXT),
         "sizes": {name: {"segments": 1, "encoding": "GSM-7", "price": "0.50"} for name in names},
         "autofillSizes": [],
+        "languageNames": {each: built_in()[each].name for each in names[1:]},
+        "neverShare": dict.fromkeys(names, "Never share this code."),
         "warnings": [],
         "version": 4,
     }

@@ -117,6 +117,24 @@ def code_figures(by: str, **changes: Any) -> dict[str, Any]:
     }
 
 
+def channels() -> dict[str, Any]:
+    opened = ["sms", "telegram", "email"]
+    return {
+        "use": {
+            "organizationId": "org_1",
+            "channels": ["telegram", "sms"],
+            "secret": opened,
+            "publishable": ["sms"],
+            "fallbackS": 30,
+            "addresses": True,
+        },
+        "offered": [
+            {"name": name, "price": price, "reaches": "address" if name == "email" else "number"}
+            for name, price in zip(opened, ("0.50", "0.40", "0.05"), strict=True)
+        ],
+    }
+
+
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """What an operation tells; empty for one that is about something else."""
     match name:
@@ -135,6 +153,8 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             named = [("login", ""), ("login", "fr"), ("pay", "ar")]
             texts = [{"name": name, "language": language, **text} for name, language in named]
             return {"organizationId": "org_1", "templates": texts}
+        case "verify.channels":
+            return channels()
         case "verify.get" | "verify.cancel":
             if arguments["verification_id"] == "ver_none":
                 raise NotFound("There is no such thing.")

@@ -222,12 +222,16 @@ class Gateway:
         return verification_id
 
     def code_faults(
-        self, principal: Principal, app_hash: str | None, origin: str | None
+        self,
+        principal: Principal,
+        locale: str | None,
+        app_hash: str | None,
+        origin: str | None,
     ) -> list[FieldFault]:
         """The faults for which :meth:`send_code` would refuse these values. For a body that is
         wrong anyway: its answer then names all faults at once."""
-        settings = self.services.repositories.verifications.settings(principal.organization_id)
-        return settings.faults_of(None, app_hash, origin)
+        settings = self.services.code_settings(principal.organization_id)
+        return settings.faults_of(locale, app_hash, origin)
 
     async def check_code(
         self,

@@ -248,7 +248,7 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
     if arguments.app_hash is None and arguments.origin is None:
         text = as_sent(arguments.body, smart=organization.smart_encoding)
     else:
-        text = _code_text(services.repositories.verifications.settings(organization.id), arguments)
+        text = _code_text(services.code_settings(organization.id), arguments)
     size = count(text)
     odd = tuple(
         PlacedCharacter(each, place, plainer(each), name_of(each))

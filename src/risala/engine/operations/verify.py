@@ -65,7 +65,7 @@ from risala.engine.model.records.verify.settings import (
 from risala.engine.model.states import Mode, SessionState
 from risala.engine.operations.messages import unserved_warning, warning_wire
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
-from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE, TEMPLATE_MAX
+from risala.engine.rules.template import DEFAULT_LOCALE, TEMPLATE_MAX
 from risala.engine.rules.verification import VerificationRow
 from risala.engine.rules.verify_settings import (
     BOUNDS,
@@ -134,9 +134,10 @@ async def _config(call: Call[Configure]) -> CodeConfiguration:
     """Show an organization's Verify configuration, after changing what was given."""
     services, organization_id = call.services, call.arguments.organization_id
     services.accounts.fresh_organization(organization_id)
-    current = services.repositories.verifications.settings(organization_id)
+    texts = services.settings.code_texts
+    current = services.code_settings(organization_id)
     if call.arguments.changes:
-        current = parse_verify_settings({**current.model_dump(), **call.arguments.changes})
+        current = parse_verify_settings({**current.model_dump(), **call.arguments.changes}, texts)
         _check_sender(services, organization_id, current)
         by = call.audit(
             AuditImage.VERIFY_SETTINGS, organization_id, organization_id=organization_id
@@ -157,6 +158,7 @@ def _check_sender(services: Services, organization_id: str, settings: VerifySett
 def _shown(services: Services, organization_id: str, settings: VerifySettings) -> CodeConfiguration:
     organization = services.accounts.organization(organization_id)
     per_segment = services.intake.prices.per_segment_of(organization)
+    texts = services.settings.code_texts
     sizes: dict[str, CodeSize] = {}
     with_lines: list[AutofillSize] = []
     for (locale, app_hash, origin), size in settings.sizes():
@@ -172,9 +174,12 @@ def _shown(services: Services, organization_id: str, settings: VerifySettings) -
         BOUNDS,
         TEMPLATE_MAX,
         ENTRIES_MAX,
-        {ANY_LANGUAGE: BUILT_IN[DEFAULT_LOCALE], **BUILT_IN},
+        {ANY_LANGUAGE: texts[DEFAULT_LOCALE].code, **{each: texts[each].code for each in texts}},
         sizes,
         tuple(with_lines),
+        {name: each.name for name, each in texts.items()},
+        {ANY_LANGUAGE: settings.words_of(None).never_share}
+        | {name: each.never_share for name, each in texts.items()},
         (*_long_texts(sizes, organization.currency), *_unfilled(with_lines, organization.currency)),
     )
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from risala.engine.rules.template import DEFAULT_LOCALE, TEMPLATE_MAX, template_fault
+from risala.engine.rules.template import TEMPLATE_MAX, template_fault
+from risala.sms.code_texts.catalogue import has_link
 from risala.sms.currencies import decimals_of, has_too_many
 
 VARIABLES_MAX: Final = 10
@@ -17,24 +18,12 @@ PAYMENT: Final = ("amount", "currency", "payee")
 """Members that name a payment; a request has all of them, or none."""
 REPORTS: Final = ("approved", "failed")
 """What a caller may say of a code of its own."""
-PAYMENT_LINES: Final = {
-    "en": "Payment of {{amount}} {{currency}} to {{payee}}.",
-    "fr": "Paiement de {{amount}} {{currency}} à {{payee}}.",
-    "ar": "دفع {{amount}} {{currency}} إلى {{payee}}.",
-}
-"""What the text of a code says of its payment, by the language of the text."""
 
 _JOINERS: Final = "\u200c\u200d"
 """Persian names are written with them."""
 _HIDDEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 """Unicode's categories of control characters, marks of direction, line breaks, and what is no
 character."""
-_is_link: Final = re.compile(
-    r"://|\bwww\b|[^\s.\u3002\uff0e\uff61][.\u3002\uff0e\uff61][^\W\d_]{2}"
-    r"|\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b",
-    re.IGNORECASE,
-).search
-
 _variable: Final = re.compile(r"\{\{(?!code\}\}|expiry_minutes\}\})([a-z][a-z0-9_]{0,39})\}\}")
 
 
@@ -43,11 +32,15 @@ def word_of(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip())
 
 
-def word_fault(word: str) -> str | None:
-    """Why a word may not stand in a text, as the end of a sentence; None: it may."""
+def word_fault(word: str, *, links: bool = False) -> str | None:
+    """Why a word may not stand in a text, as the end of a sentence; None: it may.
+
+    Args:
+        links: whether it may be or contain a link.
+    """
     if any(unicodedata.category(each) in _HIDDEN and each not in _JOINERS for each in word):
         return "must be one line without control characters and marks of direction."
-    if _is_link(word):
+    if not links and has_link(word):
         return "must not be or contain a link."
     if "{{" in word or "}}" in word:
         return "must not contain placeholders."
@@ -103,8 +96,3 @@ def same_payment(stored: Mapping[str, Any], checked: Mapping[str, Any]) -> bool:
         return False
     payment = (amount, checked["currency"], word_of(checked["payee"]))
     return payment == (stored["amount"], stored["currency"], stored["payee"])
-
-
-def payment_line(locale: str | None) -> str:
-    """What a text says of its payment, still without it."""
-    return PAYMENT_LINES.get(locale or DEFAULT_LOCALE, PAYMENT_LINES[DEFAULT_LOCALE])

@@ -11,12 +11,6 @@ CODE: Final = "{{code}}"
 EXPIRY: Final = "{{expiry_minutes}}"
 TEMPLATE_MAX: Final = 480
 """Characters of a template: a longer one is a mistake, and costs several segments for each code."""
-BUILT_IN: Final = {
-    "en": "Your verification code is {{code}}. Expires in {{expiry_minutes}} minutes.",
-    "fr": "Votre code de vérification est {{code}}. Il expire dans {{expiry_minutes}} minutes.",
-    "ar": "رمز التحقق الخاص بك هو {{code}}. مدة صلاحيته بالدقائق: {{expiry_minutes}}.",
-}
-"""The built-in templates by language. Each is one segment; é is in the GSM alphabet."""
 DEFAULT_LOCALE: Final = "en"
 
 _PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}")

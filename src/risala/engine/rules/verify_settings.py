@@ -6,13 +6,21 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import ErrorDetails
 
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.records.verify.settings import Bounds
 from risala.engine.rules.template import (
-    BUILT_IN,
     DEFAULT_LOCALE,
     freeze,
     is_app_hash,
@@ -20,9 +28,9 @@ from risala.engine.rules.template import (
     render,
     template_fault,
 )
+from risala.sms.code_texts.catalogue import CodeText, CodeTexts, built_in
 from risala.sms.segment import SegmentCount, count
 
-LOCALES = tuple(BUILT_IN)
 BOUNDS: Final[Mapping[str, Bounds]] = {
     "code_length": Bounds(4, 8),
     "expiry_minutes": Bounds(1, 60),
@@ -68,6 +76,8 @@ class VerifySettings(BaseModel):
     """Codes for users of one address, as callers with a secret key name it; 0: any number."""
     own_codes: bool = False
     """Whether callers with a secret key may send codes of their own."""
+    never_share: bool = False
+    """Whether texts end with a line that asks their reader to share the code with nobody."""
     language: str | None = None
     """The language of sends without a ``locale``; None: they use ``template``."""
     template: _Template | None = None
@@ -80,24 +90,24 @@ class VerifySettings(BaseModel):
     """Android SMS Retriever hashes that a send may ask for."""
     origins: _Hashes = ()
     """Hosts that a send may bind its code to."""
+    _texts: CodeTexts = PrivateAttr(default_factory=built_in)
+
+    def model_post_init(self, context: CodeTexts | None, /) -> None:
+        if context is not None:
+            self._texts = context
 
     @field_validator("language")
     @classmethod
-    def _check_language(cls, language: str | None) -> str | None:
-        if language is not None and language not in LOCALES:
-            raise ValueError(
-                f"{language!r} is not a supported language. Use one of: {', '.join(LOCALES)}."
-            )
+    def _check_language(cls, language: str | None, info: ValidationInfo) -> str | None:
+        if language is not None:
+            _want_language(language, info.context)
         return language
 
     @field_validator("templates")
     @classmethod
-    def _check_templates(cls, templates: dict[str, str]) -> dict[str, str]:
+    def _check_templates(cls, templates: dict[str, str], info: ValidationInfo) -> dict[str, str]:
         for locale in templates:
-            if locale not in LOCALES:
-                raise ValueError(
-                    f"{locale!r} is not a supported language. Use one of: {', '.join(LOCALES)}."
-                )
+            _want_language(locale, info.context)
         return templates
 
     @field_validator("app_hashes")
@@ -118,21 +128,32 @@ class VerifySettings(BaseModel):
         """The template of a send's language; None: of a send without one."""
         locale = locale or self.language
         if locale is None:
-            return self.template or BUILT_IN[DEFAULT_LOCALE]
-        return self.templates.get(locale) or BUILT_IN[locale]
+            return self.template or self._texts[DEFAULT_LOCALE].code
+        return self.templates.get(locale) or self._texts[locale].code
+
+    def words_of(self, locale: str | None) -> CodeText:
+        """What is built in for a send's language; None: for a send without one."""
+        return self._texts[locale or self.language or DEFAULT_LOCALE]
+
+    def frozen(
+        self, template: str, locale: str | None, app_hash: str | None, origin: str | None
+    ) -> str:
+        """A template as a send's text, complete except for the code."""
+        if self.never_share:
+            template = f"{template}\n{self.words_of(locale).never_share}"
+        return freeze(template, self.expiry_minutes, app_hash, origin)
 
     def text(self, locale: str | None, app_hash: str | None, origin: str | None) -> str:
         """The frozen text of a code SMS: complete except for the code."""
-        return freeze(self.template_of(locale), self.expiry_minutes, app_hash, origin)
+        return self.frozen(self.template_of(locale), locale, app_hash, origin)
 
     def faults_of(
         self, locale: str | None, app_hash: str | None, origin: str | None
     ) -> list[FieldFault]:
         """The faults of a send's own parameters, under the API's names."""
         faults = []
-        if locale is not None and locale not in LOCALES:
-            text = f"`locale` must be one of {', '.join(LOCALES)}."
-            faults.append(FieldFault("locale", "invalid_locale", text))
+        if locale is not None and (fault := language_fault("locale", locale, self._texts)):
+            faults.append(fault)
         for path, requested, registered in (
             ("appHash", app_hash, self.app_hashes),
             ("origin", origin, self.origins),
@@ -148,7 +169,7 @@ class VerifySettings(BaseModel):
         plain = self.model_copy(update={"language": None})
         hashes = (None, *self.app_hashes[:1])
         hosts = (None, *sorted(self.origins, key=len)[-1:])
-        for locale, app_hash, origin in product((None, *LOCALES), hashes, hosts):
+        for locale, app_hash, origin in product((None, *self._texts), hashes, hosts):
             kind = (locale, app_hash is not None, origin is not None)
             yield kind, plain.size(plain.text(locale, app_hash, origin))
 
@@ -171,14 +192,44 @@ def size_of(frozen: str, code_length: int) -> SegmentCount:
     return count(filled(frozen, code_length))
 
 
-def parse_verify_settings(values: dict[str, Any]) -> VerifySettings:
+def language_fault(path: str, language: str, texts: CodeTexts) -> FieldFault | None:
+    """What is wrong with a language of codes; None: there are texts in it."""
+    if language in texts:
+        return None
+    return FieldFault(path, "invalid_locale", f"`{path}` must be one of {', '.join(texts)}.")
+
+
+def _want_language(language: str, texts: CodeTexts | None) -> None:
+    known = built_in() if texts is None else texts
+    if language not in known:
+        raise ValueError(
+            f"{language!r} is not a supported language. Use one of: {', '.join(known)}."
+        )
+
+
+def stored_settings(values: dict[str, Any], texts: CodeTexts) -> VerifySettings:
+    """Settings as they are stored. What they say of a language that the operator has taken away
+    does not count."""
+    language = values.get("language")
+    if language is not None and language not in texts:
+        values = {**values, "language": None}
+    if templates := values.get("templates"):
+        own = {name: text for name, text in templates.items() if name in texts}
+        values = {**values, "templates": own}
+    return parse_verify_settings(values, texts)
+
+
+def parse_verify_settings(values: dict[str, Any], texts: CodeTexts | None = None) -> VerifySettings:
     """Settings from plain values.
+
+    Args:
+        texts: those of the service; None: the built-in ones.
 
     Raises:
         Invalid: each fault, with its path and a sentence.
     """
     try:
-        return VerifySettings.model_validate(values)
+        return VerifySettings.model_validate(values, context=texts)
     except ValidationError as error:
         raise Invalid.of([_fault(each) for each in error.errors()]) from None
 

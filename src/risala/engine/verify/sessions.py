@@ -186,7 +186,7 @@ class VerificationSessions(Decider[SessionsMessage]):
     async def _new(
         self, organization: Organization, principal: Principal, command: SendCode
     ) -> NewVerification:
-        settings = self._sources.stored.settings(organization.id)
+        settings = self._sources.stored.settings(organization.id, self._sources.settings.code_texts)
         if faults := settings.faults_of(command.locale, command.app_hash, command.origin):
             raise Invalid.of(faults)
         frozen = settings.text(command.locale, command.app_hash, command.origin)

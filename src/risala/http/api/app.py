@@ -109,7 +109,7 @@ def late_api(
             plain=plain,
             pages=pages(),
         )
-        add_clients(app, add_reference(app, settings.plan, settings.service.currency))
+        add_clients(app, add_reference(app, settings))
         if metrics is not None:
             metrics(app)
         return app
@@ -123,7 +123,7 @@ def _add_api(
     """Answer the API's paths and the probes."""
 
     def context() -> BodyContext:
-        return BodyContext(clock.now_ms(), settings.plan)
+        return BodyContext(clock.now_ms(), settings.plan, settings.verify.links_in_variables)
 
     _add_probes(plain, gateway)
     add_sms(plain, gateway, context, auth)

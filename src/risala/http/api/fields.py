@@ -54,6 +54,8 @@ class BodyContext(NamedTuple):
     now_ms: int
     """UTC epoch milliseconds."""
     plan: NumberingPlan
+    links: bool = False
+    """Whether variables of a code's text may be links."""
 
 
 Compared = Callable[[], BodyContext]

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeGuard
 
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.states import PRIORITY_MESSAGE
-from risala.engine.rules.template import BUILT_IN
 from risala.http.api.fields import (
     METADATA_ENTRIES_MAX,
     METADATA_NAME_MAX,
@@ -73,7 +72,7 @@ def quick_send_code(members: Members, plan: NumberingPlan) -> SendCode | None:
     if (
         type(to) is str
         and plan.serves(to)
-        and (locale is None or (type(locale) is str and locale in BUILT_IN))
+        and (locale is None or type(locale) is str)
         and (app_hash is None or type(app_hash) is str)
         and (origin is None or type(origin) is str)
         and members.keys() <= _SEND_CODE

@@ -12,11 +12,11 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.config.model import Settings
 from risala.http.common.assets import STATIC, Assets
 from risala.http.common.base import JsonApp
 from risala.http.common.error_words import PAGE, STATUS_WORDS, WORDS, ErrorWord
 from risala.http.common.respond import json_response
-from risala.sms.numbering.plan import NumberingPlan
 
 ASSETS: Final = "/docs/assets"
 _FILES: Final = {
@@ -34,16 +34,19 @@ _POLICY: Final = (
 _code: Final = re.compile("`([^`]*)`").sub
 
 
-def add_reference(app: JsonApp, plan: NumberingPlan, currency: str) -> Assets:
-    """Serve ``/openapi.json``, for a plan's numbers and a currency's amounts, and the pages of the
-    reference; returns their files, for pages of text beside them (:func:`text_page`)."""
+def add_reference(app: JsonApp, settings: Settings) -> Assets:
+    """Serve ``/openapi.json``, for the numbers, currency and languages of the settings, and the
+    pages of the reference; returns their files, for pages of text beside them
+    (:func:`text_page`)."""
     assets = Assets(ASSETS, _FILES)
     page = b""
 
     async def openapi() -> TrioResponse:
         from risala.http.api.openapi.document import document_bytes
 
-        return json_response(document_bytes(plan, currency))
+        return json_response(
+            document_bytes(settings.plan, settings.service.currency, tuple(settings.code_texts))
+        )
 
     async def docs() -> TrioResponse:
         nonlocal page

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from ipaddress import IPv6Address
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
@@ -104,9 +104,9 @@ def _recipient(text: str, info: ValidationInfo) -> str:
     return fields.number(text, info) if address is None else address
 
 
-def _variable(text: str) -> str:
+def _variable(text: str, info: ValidationInfo) -> str:
     word = word_of(text)
-    fault = word_fault(word)
+    fault = word_fault(word, links=cast(fields.BodyContext, info.context).links)
     if fault is not None:
         raise PydanticCustomError(
             "invalid_variable", "Each of `variables` {fault}", {"fault": fault}
@@ -185,7 +185,8 @@ class SendCodeBody(PublishableSendBody):
             max_length=VARIABLES_MAX,
             repr=False,
             description="What is written into that text, by its placeholders; each one line of at"
-            f" most {PAYEE_CHARACTERS_MAX} characters, no link. {_ONLY}",
+            f" most {PAYEE_CHARACTERS_MAX} characters, no link unless the operator allows it."
+            f" {_ONLY}",
         ),
     ] = None
     amount: Annotated[

@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from risala.engine.model.commands import NOTHING_BESIDE, Beside, SendCode
 from risala.engine.model.errors import FieldFault
-from risala.engine.rules.template import BUILT_IN
 from risala.http.api import fields
 from risala.http.api.quick import quick_check, quick_get, quick_send_code
 from risala.http.common.parse import has_escapes, quick_object, read_object
 from risala.http.common.problems import Problem, with_faults
 from risala.http.common.validation import RequestBody, parse_body, validate
+from risala.sms.code_texts.catalogue import BUILT_IN
 
-FaultsOf = Callable[[str | None, str | None], Iterable[FieldFault]]
-"""Tells what is wrong with an ``appHash`` and an ``origin``."""
+FaultsOf = Callable[[str | None, str | None, str | None], Iterable[FieldFault]]
+"""Tells what is wrong with a ``locale``, an ``appHash`` and an ``origin``."""
+LOCALES: Final = [*BUILT_IN, None]
+"""As the reference of the default service lists the languages."""
 _FIT: Final = {"pattern": fields.FIT_PATTERN}
-
-
-def _locale(text: str) -> str:
-    if text not in BUILT_IN:
-        raise PydanticCustomError(
-            "invalid_locale", "`locale` must be one of {names}.", {"names": ", ".join(BUILT_IN)}
-        )
-    return text
 
 
 VerificationId = Annotated[
@@ -51,13 +44,12 @@ class PublishableSendBody(RequestBody):
     to: fields.Number
     locale: Annotated[
         str | None,
-        AfterValidator(lambda text: None if text is None else _locale(text)),
         Field(
             description=(
                 "The language of the SMS. If left out, the organization's own template is used."
             ),
             examples=["fr"],
-            json_schema_extra={"enum": [*BUILT_IN, None]},
+            json_schema_extra={"enum": LOCALES},
         ),
     ] = None
     app_hash: Annotated[
@@ -102,8 +94,9 @@ SendModel = Callable[[], type[PublishableSendBody]]
 def parse_send_code(
     raw: bytes, context: fields.BodyContext, faults_of: FaultsOf, model: SendModel
 ) -> SendCode:
-    """The command that a body asks for. The engine judges a valid body's hash and origin; those
-    of a bad one are judged here by ``faults_of``, so that one answer names every fault.
+    """The command that a body asks for. The engine judges a valid body's language, hash and
+    origin; those of a bad one are judged here by ``faults_of``, so that one answer names every
+    fault.
 
     Raises:
         Problem: 400.
@@ -121,8 +114,8 @@ def explained_send_code(
     try:
         return validate(model(), members, escapes=has_escapes(raw), context=context).command()
     except Problem as problem:
-        app_hash, origin = members.get("appHash"), members.get("origin")
-        raise with_faults(problem, faults_of(_text(app_hash), _text(origin))) from None
+        texts = (_text(members.get(name)) for name in ("locale", "appHash", "origin"))
+        raise with_faults(problem, faults_of(*texts)) from None
 
 
 def _text(value: object) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from ipaddress import IPv6Address
 from typing import Any, Final
 
+from risala.config.verify import VerifySection
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.verify.sessions import (
@@ -18,29 +19,30 @@ from risala.engine.model.records.verify.sessions import (
 )
 from risala.engine.model.wire import is_text
 from risala.engine.rules.code_words import VARIABLES_MAX, word_fault, word_of
-from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import parse_address
 from risala.plugins.face import CompatCodeDetails, CompatPayment
+from risala.sms.code_texts.catalogue import language_of
 
 _is_code: Final = re.compile(r"[0-9]{4,8}", re.ASCII).fullmatch
 _is_amount: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,4})?", re.ASCII).fullmatch
 _is_currency: Final = re.compile(r"[A-Z]{3}", re.ASCII).fullmatch
 
 
-def code_of(to: str, details: CompatCodeDetails) -> SendCode:
+def code_of(to: str, details: CompatCodeDetails, verify: VerifySection) -> SendCode:
     """A code as a body of the API asks for it.
 
     Raises:
         Invalid: a value that the API would refuse.
     """
-    locale = details.locale
-    _want(locale is None or locale in BUILT_IN, "locale", "The locale must be fr, ar or en.")
+    locale, tag = details.locale, details.language_tag
+    if locale is None and tag is not None:
+        locale = language_of(tag, verify.texts)
     beside: dict[str, Any] = {
         "clientIp": None if not details.client_ip else _address(details.client_ip),
         "tags": _tags(details),
         "code": details.code,
         "template": details.template,
-        "variables": _variables(details.variables),
+        "variables": _variables(details.variables, links=verify.links_in_variables),
         **payment_of(details.payment),
     }
     is_code = details.code is None or _is_code(details.code) is not None
@@ -84,7 +86,7 @@ def _tags(details: CompatCodeDetails) -> list[str]:
     return [*details.tags]
 
 
-def _variables(variables: Mapping[str, str]) -> dict[str, str]:
+def _variables(variables: Mapping[str, str], *, links: bool) -> dict[str, str]:
     are_few = len(variables) <= VARIABLES_MAX
     _want(
         are_few and all(_fits(name, TEMPLATE_NAME_CHARACTERS_MAX) for name in variables),
@@ -92,14 +94,14 @@ def _variables(variables: Mapping[str, str]) -> dict[str, str]:
         f"There are at most {VARIABLES_MAX} variables, with names of 1 to"
         f" {TEMPLATE_NAME_CHARACTERS_MAX} characters.",
     )
-    return {name: _word("variables", value) for name, value in variables.items()}
+    return {name: _word("variables", value, links=links) for name, value in variables.items()}
 
 
-def _word(path: str, text: str) -> str:
+def _word(path: str, text: str, *, links: bool = False) -> str:
     """A word that stands in the text of a code."""
     _want(len(text) <= PAYEE_CHARACTERS_MAX, path, f"At most {PAYEE_CHARACTERS_MAX} characters.")
     word = word_of(text)
-    fault = word_fault(word)
+    fault = word_fault(word, links=links)
     _want(fault is None, path, f"What the text names {fault}")
     return word
 

@@ -34,7 +34,6 @@ from risala.plugins.face import (
     WordsFaults,
     fields_of,
 )
-from risala.sms.numbering.plan import NumberingPlan
 
 if TYPE_CHECKING:
     from risala.engine.gateway.gateway import Gateway
@@ -70,7 +69,7 @@ class Faces:
         app: FacedApp,
         gateway: Gateway,
         access: CompatGateway,
-        plan: NumberingPlan,
+        settings: Settings,
         keys: ApiKeyAuth,
         clock: Clock,
         base_url: str,
@@ -78,7 +77,7 @@ class Faces:
         self._app = app
         self._gateway = gateway
         self._access = access
-        self._plan = plan
+        self._settings = settings
         self._keys = keys
         self._clock = clock
         self._base_url = base_url
@@ -134,7 +133,7 @@ class Faces:
     ) -> PlainAnswer:
         now_ms = self._clock.now_ms()
         service = RequestService(
-            self._gateway, self._access, self._plan, name, self._keys.address(request), now_ms
+            self._gateway, self._access, self._settings, name, self._keys.address(request), now_ms
         )
         try:
             face_request = FaceRequest(
@@ -274,7 +273,7 @@ def add_faces(
     """
     keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))
     base = settings.http.public_url or base_url
-    mounted = Faces(app, gateway, access, settings.plan, keys, clock or SystemClock(), base)
+    mounted = Faces(app, gateway, access, settings, keys, clock or SystemClock(), base)
     for name, face in faces.items():
         mounted.add(name, face)
     for face in faces.values():

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from risala.config.model import Settings
 from risala.engine.features.compat.records import Admitted
 from risala.engine.model import errors
 from risala.engine.model.callers import key_holder
@@ -36,7 +37,6 @@ from risala.sms.address import sender_fault
 from risala.sms.alphabet import fits_gsm7
 from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.message import Alphabet
-from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.segment import halves
 
 if TYPE_CHECKING:
@@ -115,14 +115,15 @@ class RequestService:
         self,
         gateway: Gateway,
         access: CompatGateway,
-        plan: NumberingPlan,
+        settings: Settings,
         face: str,
         address: Address | None,
         now_ms: int,
     ) -> None:
         self._gateway = gateway
         self._access = access
-        self._plan = plan
+        self._plan = settings.plan
+        self._verify = settings.verify
         self._face = face
         self._address = address
         self._now_ms = now_ms
@@ -221,7 +222,7 @@ class RequestService:
         with _refused():
             principal = self._principal(caller)
             self._check_number(to)
-            command = code_of(to, details or CompatCodeDetails(locale))
+            command = code_of(to, details or CompatCodeDetails(locale), self._verify)
             made = await self._gateway.send_code(principal, command)
             return _session(self._gateway.get_verification(principal, made))
 

@@ -4,7 +4,7 @@ import trio
 
 from cases import sweep
 from risala.engine.model.times import iso
-from risala.engine.rules.template import BUILT_IN
+from risala.sms.code_texts.catalogue import built_in
 
 TO = "+22236123456"
 HOUR_MS = 3_600_000
@@ -98,7 +98,7 @@ class TestEstimate:
                 "origins": [page],
             },
         )
-        text = BUILT_IN["ar"]
+        text = built_in()["ar"].code
         lines = {"appHash": app, "origin": page}
         found = await bureau.ask("/api/sms/estimate", {"body": text, **lines})
         assert (found["segments"], found["price"]) == (2, "1.00")

@@ -17,10 +17,13 @@ FIELDS = {
     "per_organization_per_hour": "100",
     "client_ip_per_hour": "0",
     "own_codes": "yes",
+    "never_share": "yes",
     "template": TEXT,
     "template_en": "",
     "template_fr": "Votre code : {{code}}",
     "template_ar": TEXT,
+    "template_ha": TEXT,
+    "template_sw": TEXT,
     "language": "ar",
     "sender": "",
     "app_hashes": "",
@@ -42,7 +45,7 @@ async def test_each_text_is_seen_with_its_preview_and_its_parts(owner, gateway):
     ]
     page = await owner.get(PAGE)
     assert page.status == 200
-    assert page.text.count("Your code is 482193. Expires in 10 minutes.") == 3
+    assert page.text.count("Your code is 482193. Expires in 10 minutes.") == 5
     assert "Code &lt;b&gt;482193&lt;/b&gt;" in page.text
     assert "UCS-2" in page.text
     assert "BARAKA" in page.text
@@ -61,6 +64,34 @@ async def test_what_was_typed_is_saved_as_of_the_version_seen(owner, gateway):
     assert asked["sender"] is None
     assert asked["origins"] == ["a.example", "b.example"]
     assert "Codes that are sent from now on" in (await owner.get(PAGE)).text
+
+
+async def test_a_text_that_the_page_had_no_field_for_stays(owner, gateway):
+    """The operator added its language after the page was opened."""
+    gateway.verify["settings"]["templates"] = {"sw": "Duka {{code}}", "ha": "Kanti {{code}}"}
+    page = await owner.get(PAGE)
+    older = {name: value for name, value in FIELDS.items() if name != "template_sw"}
+    token = page.field("form_token")
+    await owner.post(PAGE, {**older, "form_token": token})
+    (asked,) = saved(gateway)
+    assert asked["templates"] == {"fr": "Votre code : {{code}}", "sw": "Duka {{code}}"}
+
+
+async def test_further_languages_are_folded_until_they_are_used(owner, gateway):
+    folded = re.compile(r"<details class=\"stack\"( open)?>(.*?)</details>", re.DOTALL)
+    more = folded.search((await owner.get(PAGE)).text)
+    assert 'lang="sw"' in more[2]
+    assert 'lang="fr"' not in more[2]
+    assert more[1] is None
+    gateway.verify["settings"]["language"] = "sw"
+    assert 'lang="sw"' not in folded.search((await owner.get(PAGE)).text)[2]
+
+
+async def test_the_line_stands_below_each_preview(owner, gateway):
+    assert "10 minutes.\nNever share this code.</p>" not in (await owner.get(PAGE)).text
+    gateway.verify["settings"]["never_share"] = True
+    page = await owner.get(PAGE)
+    assert page.text.count("10 minutes.\nNever share this code.</p>") == 6
 
 
 class Refusing:

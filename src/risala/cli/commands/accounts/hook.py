@@ -58,7 +58,7 @@ def _settings(command: Callable[..., None]) -> Callable[..., None]:
             ),
             click.option("--name", help="A name for you to recognise it."),
             click.option("--from", "from", metavar="SENDER", help="The sender of its messages."),
-            click.option("--locale", type=click.Choice(["fr", "ar", "en"]), help="Of its codes."),
+            click.option("--locale", metavar="LANGUAGE", help="Of its codes."),
             click.option(
                 "--address",
                 "allowed_addresses",

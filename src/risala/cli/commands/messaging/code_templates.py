@@ -6,7 +6,6 @@ import click
 
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import optional_org
-from risala.cli.commands.messaging.verify import LANGUAGES
 from risala.cli.show import output
 from risala.engine.features.session_details.records import TEMPLATES, CodeTemplates
 
@@ -14,7 +13,7 @@ from risala.engine.features.session_details.records import TEMPLATES, CodeTempla
 @click.command("templates")
 @optional_org
 @click.option("--name", help="Write the text of this name.")
-@click.option("--language", type=click.Choice(LANGUAGES), help="For codes in this language alone.")
+@click.option("--language", help="For codes in this language alone, such as fr.")
 @click.option("--text", help='The text; {{code}} must be in it. "" removes it.')
 @asks(TEMPLATES)
 def templates(shown: CodeTemplates) -> None:

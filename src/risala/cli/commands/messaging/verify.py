@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 STATUSES: Final = [each.value for each in SessionState]
-LANGUAGES: Final = ("fr", "ar", "en")
-"""The languages of :data:`risala.engine.rules.template.BUILT_IN`, repeated here so that ``--help``
-imports no engine."""
 verification_id = click.argument("verification_id", metavar="ID")
 
 
@@ -56,7 +53,7 @@ def verify() -> None:
 @verify.command("send")
 @click.argument("to", callback=number_option)
 @org_option
-@click.option("--locale", type=click.Choice(LANGUAGES), help="The language of the SMS.")
+@click.option("--locale", metavar="LANGUAGE", help="The language of the SMS, such as fr or ar.")
 @click.option(
     "--app-hash", metavar="HASH", help="The hash of a registered Android app, for autofill."
 )
@@ -124,6 +121,7 @@ def verify_get(view: VerificationView) -> None:
             "created": output.at(view.created_at),
             "updated": output.at(view.updated_at),
             "message": view.message_id or "none: the number has a fixed code",
+            "tags": ", ".join(view.details.get("tags", ())) or None,
         }
     )
 
@@ -209,11 +207,24 @@ says(
     default=None,
     help="Whether programs with a secret key may send codes of their own.",
 )
-@click.option("--language", metavar="fr|ar|en", help="The language of codes that request none.")
+@click.option(
+    "--never-share/--no-never-share",
+    default=None,
+    help="Whether texts ask their reader to share the code with nobody.",
+)
+@click.option("--language", metavar="LANGUAGE", help="The language of codes that request none.")
 @click.option("--template", metavar="TEXT", help="The SMS; {{code}} must be in it.")
 @click.option("--template-fr", metavar="TEXT", help="The SMS in French.")
 @click.option("--template-ar", metavar="TEXT", help="The SMS in Arabic.")
 @click.option("--template-en", metavar="TEXT", help="The SMS in English.")
+@click.option(
+    "--template-in",
+    "templates",
+    metavar="LANGUAGE TEXT",
+    nargs=2,
+    multiple=True,
+    help="The SMS in another language; repeatable.",
+)
 @click.option("--sender", metavar="NAME", help="An approved sender.")
 @click.option(
     "--app-hash", "app_hashes", metavar="HASH", multiple=True, help="Android apps; repeatable."
@@ -263,6 +274,8 @@ def _changes(current: CodeSettings, arguments: Json, *, reset: bool) -> Json:
 
         changes = VerifySettings().model_dump(mode="json")
     templates = {} if reset else dict(current.templates)
+    own = dict(arguments.pop("templates"))
+    arguments |= {f"template_{language}": text for language, text in own.items()}
     for name, value in arguments.items():
         _, is_template, locale = name.partition("template_")
         if value is None or value == ():
@@ -294,6 +307,7 @@ def _show_config(shown: CodeConfiguration, currency: str) -> None:
             "codes an hour to all": settings.per_organization_per_hour,
             "codes an hour for an address": settings.client_ip_per_hour or "any number",
             "own codes": settings.own_codes,
+            "never share line": settings.never_share,
             "language": settings.language or "as the default text",
             "sender": settings.sender or "the default sender",
             "app hashes": ", ".join(settings.app_hashes) or None,

@@ -365,8 +365,7 @@ async def _verify(request: FaceRequest, service: FaceService, caller: FaceCaller
         text = "Invalid parameter `Channel`: codes are sent by `sms` here."
         raise TwilioError(400, wire.VERIFY_INVALID, text)
     details = CompatCodeDetails(
-        # `fr-CA` is French here.
-        locale=_word(fields, "Locale").partition("-")[0].lower() or None,
+        language_tag=_word(fields, "Locale") or None,
         client_ip=_word(fields, "DeviceIp") or None,
         tags=tuple(f"{name}={value}" for name, value in _map(fields, "Tags").items()),
         code=_word(fields, "CustomCode") or None,

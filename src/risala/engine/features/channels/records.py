@@ -46,7 +46,7 @@ class ChannelUse:
         tuple[str, ...],
         AUDITED,
         Label(N_("Open to publishable keys")),
-        Hint(N_("One channel a line. Whoever sees your page can have codes sent by them.")),
+        Hint(N_("One channel a line. Anybody on your page can send codes by them, and you pay.")),
         Typed("sms", left_to_right=True),
     ] = (SMS,)
     """Channels that requests with publishable keys may name."""
@@ -54,7 +54,7 @@ class ChannelUse:
         int,
         AUDITED,
         Label(N_("Seconds until the next channel")),
-        Hint(N_("So long a channel may take to say that the code is there: 10 to 600.")),
+        Hint(N_("How long a channel may take to say that it delivered the code: 10 to 600.")),
         Typed("30", left_to_right=True),
     ] = FALLBACK_DEFAULT_S
     """Seconds without word of a delivery after which the next channel begins."""

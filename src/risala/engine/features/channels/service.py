@@ -183,7 +183,7 @@ class ChannelSending:
     ) -> None:
         services, stored = self._services, self._stored
         organization = services.accounts.organization(row.organization_id)
-        settings = services.repositories.verifications.settings(organization.id)
+        settings = services.code_settings(organization.id)
         if channel != SMS and channel not in self._tables:
             raise Forbidden("This service no longer has the channel.")
         text = session.text if channel == SMS else code_text(session.locale)

@@ -46,7 +46,7 @@ class HookCodes:
     def __init__(self, services: Services) -> None:
         self._accounts = services.accounts
         self._intake = services.intake
-        self._stored = services.repositories.verifications
+        self._services = services
         self._seal = services.seal
 
     async def send(self, principal: Principal, command: SendHookCode) -> bytes:
@@ -62,7 +62,7 @@ class HookCodes:
         if self._intake.policies.are_there_for_codes:
             await self._intake.policies.rule_code(principal, command.to)
         organization = self._accounts.organization(principal.organization_id)
-        settings = self._stored.settings(organization.id)
+        settings = self._services.code_settings(organization.id)
         if faults := settings.faults_of(command.locale, None, None):
             raise Invalid.of(faults)
         body, text = "", command.text or ""

@@ -40,11 +40,12 @@ from risala.engine.kernel.arguments import (
 )
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.errors import Invalid
 from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.model.states import Mode
 from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
-from risala.engine.rules.template import BUILT_IN
+from risala.engine.rules.verify_settings import language_fault
 from risala.engine.services import Services
 
 
@@ -74,8 +75,8 @@ Numbers = Annotated[
 ]
 Locale = Annotated[
     str | None,
-    PlainValidator(maybe(one_of("invalid_locale", BUILT_IN))),
-    ArgumentKind("`en`, `fr` or `ar`"),
+    PlainValidator(maybe(text)),
+    ArgumentKind("language of codes, such as `fr`"),
 ]
 Proof = Annotated[
     str | None,
@@ -149,6 +150,7 @@ _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_hook, "changes":
 
 @OPERATIONS(records.CREATE, changes=Hook, **_NEW)
 async def _create(call: Call[CreateHook]) -> MadeHook:
+    _want_language(call)
     arguments, registry = call.arguments, call.part(HookRegistry)
     known = preset(arguments.preset)
     made = Hook(
@@ -177,8 +179,19 @@ async def _show(call: Call[OfHook]) -> AddressedHook:
     return call.part(HookRegistry).addressed(call.arguments.hook_id)
 
 
+def _want_language(call: Call[CreateHook] | Call[SetHook]) -> None:
+    """
+    Raises:
+        Invalid: there are no texts of codes in the hook's language.
+    """
+    language, texts = call.arguments.locale, call.services.settings.code_texts
+    if language is not None and (fault := language_fault("locale", language, texts)):
+        raise Invalid.of([fault])
+
+
 @OPERATIONS(records.SET, versioned_by="hook_id", **_ONE)
 async def _set(call: Call[SetHook]) -> Hook:
+    _want_language(call)
     values = call.arguments.given_of(Hook)
     return await call.part(HookRegistry).change(call.arguments.hook_id, values, by=_signed(call))
 

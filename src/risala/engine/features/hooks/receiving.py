@@ -89,6 +89,7 @@ class HookReceiver:
         self._intake = services.intake
         self._seal = services.seal
         self._plan = services.settings.plan
+        self._code_texts = services.settings.code_texts
         self._clock = services.recorder.clock
         self._rates = HookRates(services.settings.limits.hook_requests_per_s)
         self.alarm = Alarm(self._clock, LOOK_S)
@@ -226,7 +227,7 @@ class HookReceiver:
                         to,
                         code=None if message.text else message.code,
                         text=message.text,
-                        locale=message.locale or known.hook.locale,
+                        locale=self._language_of(message, known),
                         sender=known.hook.sender,
                         once=key,
                     ),
@@ -238,6 +239,11 @@ class HookReceiver:
         except EngineError as error:
             return _refused(error, message)
         return _accepted(message, response)
+
+    def _language_of(self, message: HookMessage, known: KnownHook) -> str | None:
+        """The first of these languages that there are texts in; None: the organization's own."""
+        wished, texts = (message.locale, known.hook.locale), self._code_texts
+        return next((each for each in wished if each in texts), None)
 
     def _command(
         self, known: KnownHook, message: HookMessage, to: str, key: str | None

@@ -23,6 +23,7 @@ FEATURE: Final = Feature(
     walks={WalkKind.SESSION_DETAILS: later(_STORED + "forget_old")},
     cleared=later(_STORED + "clear"),
     erased=later(_STORED + "erase"),
+    examined=later(_TEMPLATES + "examined"),
     operations=(later("features.session_details.operations:OPERATIONS"),),
     exported_settings={"codeTemplates": later(_TEMPLATES + "exported")},
     tables=("session_details", "code_templates"),

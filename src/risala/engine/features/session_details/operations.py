@@ -20,7 +20,6 @@ from risala.engine.kernel.arguments import (
     any_text,
     fault,
     maybe,
-    one_of,
     text,
 )
 from risala.engine.kernel.operation import Call, Operations
@@ -28,7 +27,7 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.records.verify.sessions import TEMPLATE_NAME_CHARACTERS_MAX
 from risala.engine.rules.code_words import named_template_fault
 from risala.engine.rules.roles import DEVELOPERS, READERS, VIEWERS
-from risala.engine.rules.template import BUILT_IN
+from risala.engine.rules.verify_settings import language_fault
 
 _MOST: Final = TEMPLATE_NAME_CHARACTERS_MAX
 _is_name: Final = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,{_MOST - 1}}}").fullmatch
@@ -52,15 +51,18 @@ def _template(value: object) -> str:
     return template
 
 
+_Language = Annotated[
+    str | None,
+    PlainValidator(maybe(text)),
+    ArgumentKind("language; left out: for all others"),
+]
+
+
 class WriteTemplate(OfOrganization):
     """Show an organization's texts of codes by name, after changing one if a name is given."""
 
     name: Annotated[str | None, PlainValidator(maybe(_name)), ArgumentKind("name of a text")] = None
-    language: Annotated[
-        str | None,
-        PlainValidator(maybe(one_of("invalid_locale", BUILT_IN))),
-        ArgumentKind("language; left out: for all others"),
-    ] = None
+    language: _Language = None
     text: Annotated[
         str | None,
         PlainValidator(maybe(_template)),
@@ -88,6 +90,9 @@ async def _write(call: Call[WriteTemplate]) -> CodeTemplates:
             raise Invalid("name", "required", "`name` is required: it is the text's own.")
         return CodeTemplates(organization_id, tuple(templates.templates_of(organization_id)))
     language, template = arguments.language or "", arguments.text or ""
+    texts = call.services.settings.code_texts
+    if language and (fault := language_fault("language", language, texts)):
+        raise Invalid.of([fault])
     details = {"name": arguments.name, "language": language, "text": template}
     by = call.audit(organization_id=organization_id, details=details)
     return await templates.put(

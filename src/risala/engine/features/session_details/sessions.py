@@ -20,13 +20,11 @@ from risala.engine.rules.code_words import (
     PAYMENT,
     minor_of,
     names_payment,
-    payment_line,
     same_payment,
     shown_amount,
     variables_of,
 )
 from risala.engine.rules.sealing import NONCE_BYTES, Seal
-from risala.engine.rules.template import freeze
 from risala.engine.rules.verification import VerificationRow
 from risala.engine.verify.session_features import (
     NOTHING,
@@ -98,13 +96,13 @@ class SessionDetails:
             text = "The organization has no such text of codes, or not in this language."
             raise Invalid("template", "unknown_template", text)
         if "amount" in sealed and not names_payment(template):
-            template = f"{template}\n{payment_line(locale)}"
+            template = f"{template}\n{settings.words_of(command.locale).payment}"
         words = _words(sealed)
         if missing := [each for each in variables_of(template) if each not in words]:
             text = f"`variables` must have {', '.join(missing)}: the text wants them."
             raise Invalid("variables", "missing_variable", text)
-        minutes, hosts = settings.expiry_minutes, (command.app_hash, command.origin)
-        return replace(opening, text=freeze(template, minutes, *hosts), words=words)
+        text = settings.frozen(template, command.locale, command.app_hash, command.origin)
+        return replace(opening, text=text, words=words)
 
     def code(self, session: VerificationRow) -> str | None:
         details = self._of_pending(session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -15,6 +16,7 @@ from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Invalid
+from risala.engine.model.findings import Finding, Grade, Patient
 from risala.engine.model.records.record import shallow
 
 _TABLE: Final = "code_templates"
@@ -64,6 +66,30 @@ def put(conn: sqlite3.Connection, template: CodeTemplate) -> CodeTemplates:
             raise Invalid("name", "too_many", FULL)
         rows.upsert(columns_of(shallow(template)))
     return CodeTemplates(whose, tuple(templates_of(conn, whose)))
+
+
+_NAMED: Final = (
+    "SELECT language FROM code_templates WHERE language <> ''"
+    " UNION SELECT json_extract(settings, '$.language') FROM verify_settings"
+    " UNION SELECT key FROM verify_settings, json_each(settings, '$.templates')"
+)
+"""The languages of codes that organizations have chosen, or written texts in."""
+
+
+def examined(conn: sqlite3.Connection, patient: Patient) -> Iterator[Finding]:
+    """Languages that organizations have texts in, and the operator's folder no longer has."""
+    texts = patient.settings.code_texts
+    gone = sorted(each for (each,) in conn.execute(_NAMED) if each and each not in texts)
+    if gone:
+        text = (
+            f"Organizations have texts of codes in {', '.join(gone)}, of which there is no file:"
+            " these codes go out in another language, or are refused. Put the file back into"
+            " [verify] texts_folder."
+        )
+        yield Finding("code texts", Grade.WARN, text)
+    elif patient.settings.verify.texts_folder is not None:
+        text = f"Codes speak {len(texts)} languages: {', '.join(texts)}."
+        yield Finding("code texts", Grade.OK, text)
 
 
 @dataclass(frozen=True, slots=True)

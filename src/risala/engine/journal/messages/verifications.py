@@ -33,7 +33,8 @@ from risala.engine.model.records.messages import (
 )
 from risala.engine.model.states import SessionState
 from risala.engine.rules.verification import Trigger, VerificationRow
-from risala.engine.rules.verify_settings import BOUNDS, VerifySettings, parse_verify_settings
+from risala.engine.rules.verify_settings import BOUNDS, VerifySettings, stored_settings
+from risala.sms.code_texts.catalogue import CodeTexts
 
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS
@@ -382,10 +383,10 @@ class VerificationRepository:
     accepted_since = read(accepted_since)
     sealed = read(sessions.sealed)
 
-    def settings(self, organization_id: str) -> VerifySettings:
-        """The organization's Verify configuration, or the defaults."""
+    def settings(self, organization_id: str, texts: CodeTexts) -> VerifySettings:
+        """The organization's Verify configuration, or the defaults, with the service's texts."""
         text = settings(self._store.reader, organization_id)
-        return VerifySettings() if text is None else parse_verify_settings(json.loads(text))
+        return stored_settings({} if text is None else json.loads(text), texts)
 
     # -- commands
 

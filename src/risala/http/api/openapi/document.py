@@ -22,7 +22,9 @@ from risala.http.api.derived import DerivedBody
 from risala.http.api.openapi import endpoints, management, service, sms, verify, webhooks
 from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.sms import ApiOperation
+from risala.http.api.verify_bodies import LOCALES
 from risala.http.common.problems import CODES, Problem, plain, problem_of
+from risala.sms.code_texts.catalogue import BUILT_IN
 from risala.sms.currencies import DEFAULT_CURRENCY, USUAL, counting_in, decimals_of
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
@@ -158,9 +160,15 @@ class _Schemas(GenerateJsonSchema):
 
 
 @cache
-def document_bytes(plan: NumberingPlan = DEFAULT, currency: str = DEFAULT_CURRENCY) -> bytes:
+def document_bytes(
+    plan: NumberingPlan = DEFAULT,
+    currency: str = DEFAULT_CURRENCY,
+    languages: tuple[str, ...] = BUILT_IN,
+) -> bytes:
     """The document as it is served: made when it is first asked for, and kept."""
     made = document(plan=plan, currency=currency)
+    if languages != BUILT_IN:
+        made = _in_languages(made, [*languages, None])
     return json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -193,6 +201,18 @@ def _in_currency(made: Any, currency: str) -> Any:  # noqa: ANN401 -- any JSON
         case str():
             with counting_in(currency):
                 return _AMOUNT.sub(lambda hit: money(int(hit[1] + hit[2])), made)
+    return made
+
+
+def _in_languages(made: Any, languages: list[str | None]) -> Any:  # noqa: ANN401 -- any JSON
+    """A part of the document, with these languages of codes in place of the built-in ones."""
+    match made:
+        case dict():
+            return {name: _in_languages(each, languages) for name, each in made.items()}
+        case list() if made == LOCALES:
+            return languages
+        case list() | tuple():
+            return [_in_languages(each, languages) for each in made]
     return made
 
 

@@ -15,7 +15,9 @@ from risala.engine.features.hooks import records as hooks
 from risala.engine.features.hooks.records import Hook, HookPreset, MadeHook
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import senders
+from risala.engine.model.records.verify.settings import CONFIG
 from risala.http.dashboard.connect.guides import ShownStep, steps_of
+from risala.http.dashboard.verify.settings import own_names
 from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.lists import typed
@@ -33,8 +35,6 @@ OWN_SECRET: Final = frozenset({"timed-signature", "body-signature"})
 """Proofs whose secret the program makes."""
 HIDDEN: Final = "‹secret›"
 """In the place of a secret that cannot be shown."""
-LANGUAGES: Final = (("fr", "Français"), ("ar", "العربية"), ("en", "English"))
-"""The languages of codes and alerts, each by its own name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +88,11 @@ async def form_values(request: PageRequest) -> dict[str, object]:
     words = request.words
     names = (await request.ask_here(senders.LIST)).senders
     approved = [each.name for each in names if each.status == "approved"]
+    languages = own_names(await request.ask_here(CONFIG))
     return {
         "form": request.form,
         "senders": approved,
-        "languages": [("", words("As the organization's settings say")), *LANGUAGES],
+        "languages": [("", words("As the organization's settings say")), *languages.items()],
         "labels": {
             "name": words("Name"),
             "numbers": words("Numbers"),

@@ -22,7 +22,7 @@ from risala.http.dashboard.abroad import open_abroad
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
-from risala.http.web.languages import N_, OWN_NAMES
+from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
@@ -43,6 +43,7 @@ LABELS: Final = {
     "origins": N_("Hosts of web pages"),
 }
 """The labels of the fields; the texts by language use the language's own name."""
+_TICKED: Final = ("own_codes", "never_share")
 _LISTS: Final = ("app_hashes", "origins")
 _SHOWN_CODE: Final = "482193712"
 """The code of the preview: as many digits of it as a code has."""
@@ -88,13 +89,17 @@ def _asked(form: SentForm, stored: CodeConfiguration) -> dict[str, object]:
     arguments: dict[str, object] = {
         name: form.text(name) for name in stored.bounds if name in form.fields
     }
-    own = {name: form.text(_field_of(name)) for name in stored.built_in}
+    kept = {ANY_LANGUAGE: stored.settings.template, **stored.settings.templates}
+    own = {
+        name: form.text(field) if (field := _field_of(name)) in form.fields else kept.get(name)
+        for name in stored.built_in
+    }
     own = {name: text for name, text in own.items() if text != stored.built_in[name]}
-    arguments["template"] = own.pop(ANY_LANGUAGE, "") or None
+    arguments["template"] = own.pop(ANY_LANGUAGE, None) or None
     arguments["templates"] = {name: text for name, text in own.items() if text}
     arguments["language"] = form.text("language") or None
     arguments["sender"] = form.text("sender") or None
-    arguments["own_codes"] = form.ticked("own_codes")
+    arguments |= {name: form.ticked(name) for name in _TICKED}
     for name in _LISTS:
         arguments[name] = form.lines(name)
     return {**arguments, **as_seen(form)}
@@ -138,6 +143,12 @@ def _faults(request: PageRequest, error: Refusal, stored: CodeConfiguration) -> 
     return faults or faults_of(words, error, request.plan)
 
 
+def _fault_fields(error: Refusal | None) -> set[str]:
+    """The fields of texts that an error is about."""
+    faults = error.faults if isinstance(error, Invalid) else ()
+    return {_field_of(each.path.partition(".")[2]) for each in faults}
+
+
 def _stored(request: PageRequest, configuration: CodeConfiguration) -> dict[str, StoredField]:
     """The settings by the fields of the form, as they are stored."""
     settings = configuration.settings
@@ -160,10 +171,40 @@ def _stored(request: PageRequest, configuration: CodeConfiguration) -> dict[str,
 
 
 def own_names(configuration: CodeConfiguration) -> dict[str, str]:
-    """The languages of codes, and the name of each in itself."""
+    """The languages of codes, those of the pages first, and the name of each in itself."""
+    names = configuration.language_names
+    first = {each.value: names[each.value] for each in Language}
+    return {**first, **names}
+
+
+def _text_of(
+    configuration: CodeConfiguration,
+    name: str,
+    label: str | None,
+    text: str,
+    *,
+    ends_with_line: bool,
+) -> dict[str, Any]:
+    """A text as the page shows it, with its preview and its parts."""
+    settings, line = configuration.settings, configuration.never_share[name]
+    preview = text.replace("{{code}}", _SHOWN_CODE[: settings.code_length])
+    preview = preview.replace("{{expiry_minutes}}", str(settings.expiry_minutes))
     return {
-        each: OWN_NAMES[Language(each)] for each in configuration.built_in if each != ANY_LANGUAGE
+        "name": _field_of(name),
+        "language": None if name == ANY_LANGUAGE else name,
+        "label": label,
+        "text": text,
+        "line": line,
+        "preview": f"{preview}\n{line}" if ends_with_line else preview,
+        "size": configuration.sizes[name],
+        "with_lines": [each for each in configuration.autofill_sizes if each.language == name],
     }
+
+
+def _is_folded(name: str, settings: CodeSettings) -> bool:
+    """Whether a text is among the further languages: neither one of the pages' nor used."""
+    is_first = name == ANY_LANGUAGE or name in {each.value for each in Language}
+    return not is_first and name != settings.language and name not in settings.templates
 
 
 async def _values(
@@ -176,32 +217,32 @@ async def _values(
     names = (await request.ask_here(senders.LIST)).senders
     settings, stored = configuration.settings, _stored(request, configuration)
     form = SentForm() if error is None else request.form
-    size, code = configuration.sizes[ANY_LANGUAGE], _SHOWN_CODE[: settings.code_length]
-    minutes, languages = settings.expiry_minutes, own_names(configuration)
+    size, languages = configuration.sizes[ANY_LANGUAGE], own_names(configuration)
+    ticked = {
+        name: getattr(settings, name) if error is None else form.ticked(name) for name in _TICKED
+    }
+    texts = {
+        name: _text_of(
+            configuration,
+            name,
+            languages.get(name),
+            form.text(_field_of(name), stored[_field_of(name)].value),
+            ends_with_line=ticked["never_share"],
+        )
+        for name in (ANY_LANGUAGE, *languages)
+    }
+    folded = [name for name in texts if _is_folded(name, settings)]
     return {
         **edit(error, None if error is None else form, version, stored),
         "labels": {name: each.label for name, each in stored.items()},
         "bounds": configuration.bounds,
-        "texts": [
-            {
-                "name": _field_of(name),
-                "language": None if name == ANY_LANGUAGE else name,
-                "label": languages.get(name),
-                "text": (text := form.text(_field_of(name), stored[_field_of(name)].value)),
-                "preview": text.replace("{{code}}", code).replace(
-                    "{{expiry_minutes}}", str(minutes)
-                ),
-                "size": configuration.sizes[name],
-                "with_lines": [
-                    each for each in configuration.autofill_sizes if each.language == name
-                ],
-            }
-            for name in configuration.built_in
-        ],
+        "texts": [each for name, each in texts.items() if name not in folded],
+        "more_texts": [texts[name] for name in folded],
+        "opens_more": any(_field_of(name) in _fault_fields(error) for name in folded),
         "numbers": {name: form.text(name, stored[name].value) for name in configuration.bounds},
         "lists": {name: form.text(name, stored[name].value) for name in _LISTS},
         "offers_language": error is None and offers_language(request, settings),
-        "own_codes": settings.own_codes if error is None else form.ticked("own_codes"),
+        **ticked,
         "chosen_language": form.text("language", settings.language or ""),
         "language_choices": [
             ("", request.words("None: the text without a language")),
@@ -209,8 +250,8 @@ async def _values(
         ],
         "sender": form.text("sender", settings.sender or ""),
         "sender_choices": [(each.name, each.name) for each in names if each.status == "approved"],
-        "code": code,
-        "minutes": minutes,
+        "code": _SHOWN_CODE[: settings.code_length],
+        "minutes": settings.expiry_minutes,
         "price_minor": size.price // size.segments,
         "abroad": await open_abroad(request, CountryUse.VERIFY),
         **await request.of_features("verify_settings"),

@@ -8,10 +8,9 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.session_details.records import TEMPLATES
 from risala.engine.model.errors import Refusal
-from risala.engine.model.people import Language
-from risala.http.dashboard.verify.settings import SAVED
+from risala.engine.model.records.verify.settings import CONFIG
+from risala.http.dashboard.verify.settings import SAVED, own_names
 from risala.http.web.face import PageAccess
-from risala.http.web.languages import OWN_NAMES
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 
@@ -22,7 +21,7 @@ _FIELDS: Final = ("name", "language", "text")
 
 async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     shown = await request.ask_here(TEMPLATES)
-    names = {each.value: OWN_NAMES[each] for each in Language}
+    names = own_names(await request.ask_here(CONFIG))
     return {
         "templates": shown.templates,
         "language_names": names,

@@ -213,9 +213,16 @@ def test_a_list_has_a_bounded_number_of_messages():
     assert read(mapping, asked(body)).code == "too_many_messages"
 
 
-def test_a_language_is_one_of_ours_or_none():
+def test_a_language_is_the_tag_s_or_none():
     table = {"code": "/c", "locale": "/l"}
-    for word, locale in [("fr-FR", "fr"), ("AR_mr", "ar"), ("en", "en"), ("de", None), ("", None)]:
+    for word, locale in [
+        ("fr-FR", "fr"),
+        ("AR_mr", "ar"),
+        ("en", "en"),
+        ("de", "de"),
+        ("1", None),
+        ("", None),
+    ]:
         assert found(table, {"c": "1", "l": word})[0].locale == locale
 
 

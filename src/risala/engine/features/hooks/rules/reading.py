@@ -19,7 +19,6 @@ from urllib.parse import parse_qsl
 from risala.dataclass import dataclass
 from risala.engine.features.hooks.rules.mapping import HookMapping, HookSource, Line, SourceChoice
 from risala.engine.features.hooks.rules.requests import HookFault, HookMessage, HookRequest
-from risala.engine.rules.template import BUILT_IN
 from risala.engine.rules.work_budget import WorkBudget, WorkBudgetSpent
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
@@ -56,6 +55,7 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _LINE_END: Final = re.compile("\r\n?|[\u2028\u2029\x85]")
 _GAPS: Final = re.compile(r"[ \t\u00a0]+")
 _LANGUAGE_END: Final = re.compile("[-_]")
+_is_language: Final = re.compile("[a-z]{2,3}").fullmatch
 _WILDCARD: Final = "*"
 _CUT: Final = "…"
 _MISSING: Final = object()
@@ -288,7 +288,7 @@ def _line(word: str) -> str:
 def _locale(source: HookSource | None, scope: _Scope) -> str | None:
     value = _short(source, scope, VALUE_CHARACTERS_MAX) or ""
     language = _LANGUAGE_END.split(value, maxsplit=1)[0].lower()
-    return language if language in BUILT_IN else None
+    return language if _is_language(language) else None
 
 
 def _short(source: HookSource | None, scope: _Scope, characters: int) -> str | None:

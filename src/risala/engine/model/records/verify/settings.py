@@ -36,6 +36,7 @@ class CodeSettings:
     origins: tuple[str, ...]
     client_ip_per_hour: Annotated[int, JsonName("client_ip_per_hour")] = 0
     own_codes: Annotated[bool, JsonName("own_codes")] = False
+    never_share: Annotated[bool, JsonName("never_share")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,10 @@ class CodeConfiguration:
     sizes: Annotated[Mapping[str, CodeSize], UNAUDITED]
     autofill_sizes: Annotated[tuple[AutofillSize, ...], UNAUDITED]
     """As a send costs that asks for a line of a registered app or page."""
+    language_names: Annotated[Mapping[str, str], UNAUDITED]
+    """The languages that there are texts in, each by its name in itself."""
+    never_share: Annotated[Mapping[str, str], UNAUDITED]
+    """The line that asks to share the code with nobody, by language."""
     warnings: Annotated[tuple[str, ...], UNAUDITED]
 
 
