@@ -113,6 +113,7 @@ ELSEWHERE = re.compile(
     r"|No other phone|The phone is that of|x1 takes no arguments"
 )
 NOT_SHOWN = {
+    "calls.py",
     "commands.py",
     "document.py",
     "page_words.py",

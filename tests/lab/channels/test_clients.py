@@ -11,8 +11,15 @@ from typing import Any
 
 import pytest
 import trio
+from tests.lab.aggregators.test_clients import Rewriting
+from twilio.rest import Client
 
 from patience import HANG_S
+from risala.drivers.http.calls import spoken
+from risala.lab.aggregators.row import PASSWORD, TOKEN, USER
+from risala.lab.aggregators.stand_in import StandIn
+from risala.lab.channels.calls import AGGREGATORS as CALLING
+from risala.lab.channels.calls import spoken_code
 from risala.lab.channels.telegram import TelegramGateway
 from risala.lab.channels.vendor import Vendor
 from risala.lab.channels.whatsapp import NUMBER_ID, TEMPLATE, VERSION, WhatsAppCloud
@@ -27,7 +34,7 @@ def library(name: str) -> ModuleType:
 
 
 @asynccontextmanager
-async def played(vendor: Vendor):
+async def played(vendor: Vendor | StandIn):
     async with trio.open_nursery() as nursery:
         with trio.fail_after(HANG_S):
             await nursery.start(vendor.run)
@@ -108,6 +115,44 @@ def test_pywa_reads_a_report_and_believes_its_signature(word: str) -> None:
     body, signature = json.dumps(report).encode(), cloud.signed(report)["X-Hub-Signature-256"]
     assert validate(cloud.app_secret, body, signature)
     assert not validate(cloud.app_secret, body + b" ", signature)
+
+
+# -- calls
+
+
+async def test_twilios_client_calls() -> None:
+    stand_in = StandIn(CALLING["twilio"], receipts=False)
+    async with played(stand_in):
+        client = Client(USER, PASSWORD, http_client=Rewriting(stand_in.url))
+        twiml = f'<Response><Say language="fr-FR">{spoken("My shop", CODE, "fr")}</Say></Response>'
+        asked = {"to": TO, "from_": "+15005550006", "twiml": twiml, "timeout": 25}
+        call = await done(client.calls.create, **asked)
+        (taken,) = stand_in.taken
+        assert (call.sid, call.status) == (taken.id, "queued")
+        assert (taken.to, spoken_code(taken)) == (TO, CODE)
+        found = await done(client.calls(taken.id).fetch)
+        assert (found.sid, found.status) == (taken.id, "completed")
+
+
+async def test_infobips_client_calls() -> None:
+    models, api = library("infobip_api_client.models"), library("infobip_api_client.api.voice_api")
+    client = library("infobip_api_client.api_client")
+    stand_in = StandIn(CALLING["infobip"], receipts=False)
+    async with played(stand_in):
+        message = models.CallsAdvancedMessage(
+            destinations=[models.CallsDestination(to=TO.removeprefix("+"), messageId="ours-1")],
+            text=spoken("My shop", CODE, "en"),
+            language="en",
+            ringTimeout=25,
+        )
+        configuration = client.Configuration(host=stand_in.url, api_key=TOKEN)
+        voice = api.VoiceApi(client.ApiClient(configuration))
+        body = models.CallsAdvancedBody(messages=[message])
+        answer = await done(voice.send_advanced_voice_tts, body)
+        (taken,) = stand_in.taken
+        assert (taken.id, taken.to, spoken_code(taken)) == ("ours-1", TO, CODE)
+        (called,) = answer.messages
+        assert (called.message_id, called.status.group_name) == ("ours-1", "PENDING")
 
 
 # -- Telegram

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import trio
 
-from risala.drivers.channels.awaiting import AwaitedWord, LaterWords
 from risala.drivers.channels.calls import CALL_S, CallFailedError, VendorAnswer, post
 from risala.drivers.channels.settings import TelegramSettings
 from risala.drivers.channels.vendor_account import Facts, VendorAccount
+from risala.drivers.later_words import AwaitedWord, LaterWords
 from risala.plugins.channel import (
     Accepted,
     CarrierAnswer,

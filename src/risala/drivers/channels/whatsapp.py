@@ -17,11 +17,11 @@ from typing import Any, Final
 import trio
 
 from risala.dataclass import dataclass
-from risala.drivers.channels.awaiting import LaterWords
 from risala.drivers.channels.calls import CALL_S, CallFailedError, VendorAnswer, get, post
 from risala.drivers.channels.settings import WhatsAppSettings
 from risala.drivers.channels.vendor_account import Facts, VendorAccount
 from risala.drivers.channels.whatsapp_errors import ATTENTION, cause_of_code, refusal_of
+from risala.drivers.later_words import LaterWords
 from risala.plugins.channel import (
     Accepted,
     CarrierAnswer,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import trio
@@ -73,17 +73,24 @@ class HttpAccount:
     async def aclose(self) -> None:
         await self._caller.aclose()
 
-    async def send(self, segment: Segment, hops: Sequence[str] = ()) -> Outcome:
+    async def send(
+        self, segment: Segment, hops: Sequence[str] = (), more: Mapping[str, str] | None = None
+    ) -> Outcome:
         """Submit a text, short or long: the carrier cuts it.
 
         Args:
             hops: the services that it came through, and this one.
+            more: fills further holes, of a call.
         """
         shape, now_s = self._shape, self._now_s()
         if (refusal := refusal_of(shape.send, segment)) is not None:
             await trio.lowlevel.checkpoint()
             return refusal
-        values = {**self._values, **message_values(shape.send, segment, now_s, hops)}
+        values = {
+            **self._values,
+            **message_values(shape.send, segment, now_s, hops),
+            **(more or {}),
+        }
         call = send_call(shape.send, self._caller.base, values)
         try:
             answer = await self._asked(call, values)

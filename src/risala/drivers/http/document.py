@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -17,8 +17,8 @@ from typing import Final, get_args
 from pydantic import BaseModel
 
 from risala.drivers.http import shape
-from risala.drivers.http.presets import names, preset
-from risala.drivers.http.settings import HttpSettings
+from risala.drivers.http.presets import CALLS, MESSAGES, names, preset
+from risala.drivers.http.settings import CallSettings, HttpSettings
 from risala.drivers.http.templates import HOLES
 from risala.drivers.http.words import DEFAULT_STATUSES
 
@@ -50,6 +50,10 @@ _TABLES: Final = (
     ("query", shape.QueryShape),
     ("look", shape.LookShape),
 )
+_CALLS: Final = """\
+`channel = "voice"` [brings codes by a call](../how-to/send-codes-by-channels.md#calls). Its table
+`[channels.NAME.voice]` has the settings of an HTTP carrier, and:
+"""
 _SOURCES: Final = """\
 ## Sources
 
@@ -101,8 +105,12 @@ def render_reference() -> str:
     """The whole page."""
     parts = [
         _HEAD,
-        _presets(),
-        _notes(),
+        _presets(MESSAGES, "Presets"),
+        _notes(MESSAGES),
+        _presets(CALLS, "Presets for calls"),
+        _CALLS,
+        _fields(CallSettings, ("caller", "name", "ring_s")),
+        _notes(CALLS),
         "## Settings\n\nIn `[carriers.http]`:\n\n" + _fields(HttpSettings),
     ]
     for name, model in _TABLES:
@@ -112,30 +120,31 @@ def render_reference() -> str:
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def _presets() -> str:
+def _presets(folder: str, title: str) -> str:
     rows = [
-        "## Presets",
+        f"## {title}",
         "",
         "| Preset | Aggregator | Needs | Follows | Read on |",
         "|---|---|---|---|---|",
     ]
-    for name in names():
-        each = preset(name)
+    for name in names(folder):
+        each = preset(name, folder)
         needs = ", ".join(f"`{need}`" for need in each.needs)
         source = each.source.replace("|", "\\|")
         rows.append(f"| `{name}` | {each.title} | {needs} | {source} | {each.read} |")
     return "\n".join(rows)
 
 
-def _notes() -> str:
+def _notes(folder: str) -> str:
     """What is entered where, for each aggregator."""
-    parts = [
+    head = [
         "## What to enter where",
         "*ADDRESS* is what `risala carriers rotate NAME` prints; for those that sign their calls, "
         "`https://YOUR-NAME/carriers/NAME`.",
     ]
-    for name in names():
-        each = preset(name)
+    parts = head if folder == MESSAGES else []
+    for name in names(folder):
+        each = preset(name, folder)
         parts += [f"### {each.title}", "\n".join(f"- {note}" for note in each.notes)]
     return "\n\n".join(parts)
 
@@ -156,11 +165,11 @@ def _verdicts() -> str:
     return _VERDICTS + "\n".join(rows)
 
 
-def _fields(model: type[BaseModel]) -> str:
+def _fields(model: type[BaseModel], only: Collection[str] = ()) -> str:
     meanings = _meanings(model)
     rows = [
         f"| `{name}` | {_default(model, name)} | {meanings.get(name, '')} |"
-        for name in model.model_fields
+        for name in only or model.model_fields
     ]
     return "\n".join(["| Field | Default | |", "|---|---|---|", *rows])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import trio
@@ -158,13 +158,16 @@ class HttpDriver:
 
     async def submit(self, segment: Segment) -> Outcome:
         """Send one message, and judge the answer."""
+        return await self._submit(segment, {})
+
+    async def _submit(self, segment: Segment, more: Mapping[str, str]) -> Outcome:
         account, context = self._account, self._context
         if account is None or context is None:
             return Unsent("NOT_RUNNING", "The carrier's driver is not running yet.")
         outcome: Outcome = Uncertain("TIMEOUT")
         with trio.move_on_after(self._settings.submit_s):
             hops = context.hops(segment.message_id) if self._tells_hops else ()
-            outcome = await account.send(segment, hops)
+            outcome = await account.send(segment, hops, more)
         if (context := self._context) is not None:
             shape = self._shape.send
             context.traffic(True, _sent_line, shape.method, shape.path, segment.recipient[-4:])
@@ -215,13 +218,16 @@ class HttpDriver:
         shape = self._shape
         if heard is shape.receipt:
             for receipt in receipts_in(shape.receipt, content, self._hide):
-                await context.receipt(receipt)
+                await self._hear(context, receipt)
                 count += 1
         elif heard is shape.inbound:
             for text in texts_in(shape.inbound, content, received_at_ms):
                 await context.inbound(text)
                 count += 1
         return count
+
+    async def _hear(self, context: DriverContext, receipt: Receipt) -> None:
+        await context.receipt(receipt)
 
     def _hide(self, text: str) -> str:
         for secret in self._settings.secrets:

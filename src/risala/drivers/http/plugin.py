@@ -1,12 +1,16 @@
-"""Carriers over HTTP, by settings, as a plugin like any other."""
+"""Carriers over HTTP, by settings, as a plugin like any other; and the channel that calls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from risala.drivers.http.settings import HttpSettings
+from risala.drivers.http.settings import CallSettings, HttpSettings
 from risala.plugins.contract import Driver, DriverFactory
 from risala.plugins.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from risala.plugins.channel import ChannelFactory, ChannelTools, CodeChannel
 
 
 def build(carrier: str, settings: HttpSettings) -> Driver:
@@ -15,6 +19,13 @@ def build(carrier: str, settings: HttpSettings) -> Driver:
     from risala.drivers.http.driver import HttpDriver
 
     return HttpDriver(carrier, settings)
+
+
+def build_voice(channel: str, settings: CallSettings, _tools: ChannelTools) -> CodeChannel:
+    """Build a channel that calls, as :func:`build`."""
+    from risala.drivers.http.calls import VoiceChannel
+
+    return VoiceChannel(channel, settings)
 
 
 FACTORY = DriverFactory(
@@ -28,3 +39,11 @@ FACTORY = DriverFactory(
 @hookimpl
 def risala_register_drivers(register: Callable[[DriverFactory], None]) -> None:
     register(FACTORY)
+
+
+@hookimpl
+def risala_register_channels(register: Callable[[ChannelFactory], None]) -> None:
+    from risala.plugins.channel import ChannelFactory
+
+    summary = "Calls by an aggregator's HTTP API: a voice says the code, digit by digit, twice"
+    register(ChannelFactory("voice", CallSettings, build_voice, summary))

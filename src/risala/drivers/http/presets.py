@@ -15,6 +15,10 @@ from risala.drivers.http.shape import ProofShape, Shape
 from risala.drivers.http.templates import faults_of, holes_of
 from risala.drivers.http.words import DEFAULT_STATUSES
 
+MESSAGES: Final = "presets"
+"""The folder of presets that send messages."""
+CALLS: Final = "presets/calls"
+"""The folder of those that call."""
 TABLES: Final = ("auth", "send", "answer", "receipt", "inbound", "proof", "query", "look")
 """Tables of a preset that a carrier's settings may override, field by field."""
 
@@ -22,6 +26,8 @@ TABLES: Final = ("auth", "send", "answer", "receipt", "inbound", "proof", "query
 class PresetSettings(Protocol):
     """What of a carrier's settings its preset is read with, beside the tables themselves."""
 
+    @property
+    def folder(self) -> str: ...
     @property
     def preset(self) -> str: ...
     @property
@@ -39,33 +45,34 @@ class ShapeError(ValueError):
 
 
 @cache
-def names() -> tuple[str, ...]:
-    """The names of all presets."""
-    folder = files("risala.drivers.http") / "presets"
-    stems = [each.name for each in folder.iterdir() if each.name.endswith(".toml")]
+def names(folder: str = MESSAGES) -> tuple[str, ...]:
+    """The names of all presets for messages, or for calls."""
+    there = files("risala.drivers.http") / folder
+    stems = [each.name for each in there.iterdir() if each.name.endswith(".toml")]
     return tuple(sorted(name.removesuffix(".toml") for name in stems))
 
 
 @cache
-def table_of(name: str) -> Mapping[str, Any]:
+def table_of(name: str, folder: str = MESSAGES) -> Mapping[str, Any]:
     """A preset as its file has it.
 
     Raises:
         ShapeError: there is none of this name.
     """
-    if name not in names():
-        raise ShapeError(f"there is no preset {name!r}; there are {', '.join(names())}")
-    place = files("risala.drivers.http") / "presets" / f"{name}.toml"
+    known = names(folder)
+    if name not in known:
+        raise ShapeError(f"there is no preset {name!r}; there are {', '.join(known)}")
+    place = files("risala.drivers.http") / folder / f"{name}.toml"
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 
-def preset(name: str) -> Shape:
+def preset(name: str, folder: str = MESSAGES) -> Shape:
     """A preset by itself, as ``risala carriers presets`` lists it.
 
     Raises:
         ShapeError: there is none of this name, or its file is wrong.
     """
-    return _checked(dict(table_of(name)), f"the preset {name}")
+    return _checked(dict(table_of(name, folder)), f"the preset {name}")
 
 
 def shape_of(settings: PresetSettings) -> Shape:
@@ -74,7 +81,7 @@ def shape_of(settings: PresetSettings) -> Shape:
     Raises:
         ShapeError: with every fault, each with the field that has it.
     """
-    table = dict(table_of(settings.preset)) if settings.preset else {}
+    table = dict(table_of(settings.preset, settings.folder)) if settings.preset else {}
     for name in TABLES:
         if own := getattr(settings, name):
             table[name] = _over(table.get(name, {}), own)

@@ -84,6 +84,11 @@ class HttpSettings(BaseModel):
 
     _shape: Shape | None = PrivateAttr(default=None)
 
+    @property
+    def folder(self) -> str:
+        """Where its presets are."""
+        return "presets"
+
     @field_validator("url", "secret_address")
     @classmethod
     def _is_address(cls, value: str | SecretStr) -> str | SecretStr:
@@ -123,6 +128,23 @@ class HttpSettings(BaseModel):
         whole = (self.password, self.token, self.signing_secret, self.secret_address)
         words = [each.get_secret_value() for each in whole]
         return tuple(each for each in (*words, words[-1].rpartition("/")[2]) if len(each) > 3)
+
+
+class CallSettings(HttpSettings):
+    """An account that calls: the settings of an HTTP carrier, with presets of its own."""
+
+    caller: Annotated[str, Field(pattern=r"^\+?[0-9]{3,15}$")]
+    """The number that calls, which the account has."""
+    name: Annotated[
+        str, Field(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f<>&\"{}]*$")
+    ] = "Risala"
+    """Who sends the code, as the voice says it."""
+    ring_s: Annotated[int, Field(ge=5, le=60)] = 25
+    """Seconds that the phone rings."""
+
+    @property
+    def folder(self) -> str:
+        return "presets/calls"
 
 
 def is_address(url: str) -> bool:

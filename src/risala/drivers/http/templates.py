@@ -17,6 +17,8 @@ HOLES: Final[Mapping[str, str]] = {
     "id": "our id of this attempt, the same when the attempt is sent again",
     "hops": "the Risala services that the message came through, and this one: for another Risala",
     "coding": "the word of the text's alphabet, from `send.codings`",
+    "language": "the word of a call's language, from `send.languages`",
+    "ring_s": "how long a call rings, in seconds",
     "validity_s": "how long the carrier may try, in seconds",
     "validity_min": "the same in minutes, at least 1",
     "expires": "until when, as `2026-01-31T12:00:00Z`",

@@ -143,6 +143,8 @@ class ChannelConformance(StepSuite):
                 await self.call(
                     partial(nursery.start, channel.run, context), self.patience_s, overdue
                 )
+                with trio.move_on_after(self.patience_s):  # codes come while it is up
+                    await context.wait_health(HealthState.UP)
                 yield channel, context
                 nursery.cancel_scope.cancel()
 

@@ -1,4 +1,4 @@
-"""What the vendor of a channel says later of a code, for the task that waits for it."""
+"""What a vendor says later of a code, for the task that waits for it."""
 
 from __future__ import annotations
 
