@@ -387,8 +387,9 @@ async def test_it_comes_again_and_is_done(loop, aside, clock, autojump_clock):
         assert work.tried
         work.fault = None
         work.__class__ = Well
-        # Some loops look once an hour.
-        await trio.sleep(2 * 3600 + TRY_S)
+        for span_s in (TRY_S, 2 * 3600):  # some loops look once an hour
+            if any(each.items for each in aside.statuses()):
+                await trio.sleep(span_s)
         assert not [each for each in aside.statuses() if each.items]
         nursery.cancel_scope.cancel()
 

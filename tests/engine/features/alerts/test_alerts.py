@@ -118,15 +118,15 @@ async def test_a_carrier_that_ended_messages_ends_none_for_a_day(
 ):
     async with open_watched() as watched:
         await ends_one(watched)
-        await leap(30 * HOUR_S, LOOKED_S)  # nothing is sent, so that nothing can end
+        await leap(30 * HOUR_S)  # nothing is sent, so that nothing can end
         await sends_without_end(watched)
-        await leap(23 * HOUR_S, LOOKED_S)
+        await leap(23 * HOUR_S)
         assert await told_of(watched, "ends_missing") == []
     async with open_watched() as watched:  # it is known still that it ended some
         await sends_without_end(watched)
-        await leap(23 * HOUR_S, LOOKED_S)
+        await leap(23 * HOUR_S)
         assert await told_of(watched, "ends_missing") == []
-        await leap(2 * HOUR_S, LOOKED_S)
+        await leap(2 * HOUR_S)
         (alert,) = await watched.alerts(kind="ends_missing")
         assert (alert["isOpen"], alert["subject"]) == (True, "fake")
         assert (alert["facts"]["accepted"], alert["facts"]["count"]) == (60, 60)
@@ -153,7 +153,7 @@ async def test_nothing_is_said_of_ends_that_could_not_come(watched, autojump_clo
         await watched.do("carriers.pause", carrier="fake")
     elif how == "down":
         watched.driver.set_health(HealthState.DOWN)
-    await leap(26 * HOUR_S, LOOKED_S)
+    await leap(26 * HOUR_S)
     assert await told_of(watched, "ends_missing") == []
     missing = [("fake", False)] if how == "no receipts" else []
     assert [each for each in await told_of(watched, "receipts_missing") if not each[1]] == missing

@@ -59,7 +59,7 @@ REFUSES = {"chat": Refused(Scope.FINAL, "NO_ACCOUNT")}
 
 
 @pytest.mark.parametrize("answers", [{}, REFUSES], ids=["silent", "refused"])
-async def test_at_each_instant(open_channels, quick, tmp_path, monkeypatch, answers):
+async def test_at_each_instant(open_channels, quick, leap, tmp_path, monkeypatch, answers):
     witness = Witness(tmp_path, monkeypatch)
     use = {"channels": ["chat", "sms", "call"], "fallback_s": 20}
     async with open_channels(drivers(**answers), use=use) as codes:
@@ -86,7 +86,7 @@ async def test_at_each_instant(open_channels, quick, tmp_path, monkeypatch, answ
                     status,
                     deliveries,
                 )
-            await trio.sleep(600)
+            await leap(600)
             told = [each for each in await codes.events() if each.startswith("verify.")]
             assert told.count("verify.sent") <= 1, number
             assert sum(each != "verify.sent" for each in told) == 1, (number, told)

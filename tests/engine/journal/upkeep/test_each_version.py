@@ -75,9 +75,10 @@ def read(path: Path, query: str) -> list[tuple]:
 def contents(path: Path) -> dict[str, Counter[tuple]]:
     """All rows of all tables in any order, but for when each migration ran, and for the id that a
     service is given by chance."""
-    names = [row[0] for row in read(path, "SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    found = {name: Counter(read(path, f"SELECT * FROM {name}")) for name in names}
-    found["_sqlite_migrations"] = Counter(read(path, "SELECT name FROM _sqlite_migrations"))
+    with closing(sqlite3.connect(path)) as conn:  # one: each reads the whole schema first
+        names = conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        found = {name: Counter(conn.execute(f"SELECT * FROM {name}")) for (name,) in names}
+        found["_sqlite_migrations"] = Counter(conn.execute("SELECT name FROM _sqlite_migrations"))
     by_chance = [(key, value) for key, value in found.get("meta", ()) if key == "hops.own"]
     for row in by_chance:
         del found["meta"][row]
@@ -121,10 +122,12 @@ def _later_steps() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def today(tmp_path) -> dict[tuple[str, str], object]:
-    path = tmp_path / "new.db"
-    open_writer(path, migrate).close()
+@pytest.fixture(scope="module")
+def today(tmp_path_factory) -> dict[tuple[str, str], object]:
+    """As all of these files are to be."""
+    path = tmp_path_factory.mktemp("today") / "new.db"
+    with stones.migrations():
+        open_writer(path, migrate).close()
     return definitions(path)
 
 
