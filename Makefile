@@ -146,6 +146,11 @@ clicks: $(VENV)/.stamp-dev ## count what a person presses, types and reads for e
 	@$(HAS_CHROMIUM)
 	PYTHONPATH=. $(BIN)/python -m proofs.clicks $(ARGS)
 
+.PHONY: challenges
+challenges: $(VENV)/.stamp-dev ## measure how long a slow phone works at a challenge of the default difficulty
+	@$(HAS_CHROMIUM)
+	PYTHONPATH=. $(BIN)/python -m proofs.challenges $(ARGS)
+
 lint: $(VENV)/.stamp-dev ## check style, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -89,8 +89,11 @@ def _optional(name: str) -> set[str]:
 
 
 def _is_asked_in_old(name: str, old: Promises) -> bool:
-    """Whether the thing that now wants this argument was there before."""
-    thing, takes, _ = name.partition(" takes ")
+    """Whether the thing that now wants this argument, or its member, was there before."""
+    thing, takes, argument = name.partition(" takes ")
+    outer = argument.rpartition(".")[0]
+    if outer:  # callers that know nothing of a new member give nothing within it
+        return not {f"{thing} takes {outer}{end}" for end in ("", MUST)}.isdisjoint(old)
     return (thing if takes else name.rpartition(" ")[0]) in old
 
 

@@ -38,6 +38,9 @@ export class BadRequestError extends RequestFaultError {
 export class UnauthorizedError extends RequestFaultError {}
 export class KeyExpiredError extends UnauthorizedError {}
 export class KeyForbiddenError extends RequestFaultError {}
+export class ChallengeRequiredError extends KeyForbiddenError {
+  readonly challenge: Challenge;
+}
 export class UnknownIdError extends RequestFaultError {}
 export class PaymentRequiredError extends RefusedError {}
 export class TooManyRequestsError extends RefusedError {
@@ -50,6 +53,26 @@ export class LostAnswerError extends UnansweredError {}
 export class UnreadableAnswerError extends UnansweredError {}
 export class AbortedError extends RisalaError {}
 export class SignatureError extends RisalaError {}
+
+export interface Challenge {
+  id: string;
+  algorithm: string;
+  bits: number;
+  parts: number;
+  validSeconds: number;
+}
+export interface ChallengeAnswer {
+  id: string;
+  nonce: string;
+}
+export interface Progressing {
+  /** Called with the share that is done, from 0 to 1. */
+  onProgress?: (share: number) => void;
+}
+export function solveChallenge(
+  challenge: Challenge,
+  options?: Signalled & Progressing,
+): Promise<ChallengeAnswer>;
 
 export interface Signalled {
   signal?: AbortSignal;
@@ -143,11 +166,13 @@ export class Risala {
   toString(): string;
   sendVerification(
     to: string,
-    options?: Signalled & {
+    options?: Signalled & Progressing & {
       /** ar, en, es, fr, ha, pt, sw, tr, wo, or one that the operator added. */
       locale?: string;
       appHash?: string;
       origin?: string;
+      /** Instead of what the call solves itself. */
+      challenge?: ChallengeAnswer;
       /** From here on with a secret key. */
       clientIp?: string;
       userAgent?: string;

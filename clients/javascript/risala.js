@@ -18,6 +18,7 @@
 //   │   │   ├── UnauthorizedError     401: no such key
 //   │   │   │   └── KeyExpiredError   its time is over
 //   │   │   ├── KeyForbiddenError     403: not with this key, or not from this page
+//   │   │   │   └── ChallengeRequiredError   its challenge has to be solved first
 //   │   │   └── UnknownIdError        404
 //   │   ├── PaymentRequiredError      402: the organization must top up
 //   │   ├── TooManyRequestsError      429: `limit` says which, `retryAfterS` how long
@@ -98,6 +99,14 @@ export class UnauthorizedError extends RequestFaultError {}
 // The key was valid until a time that is over.
 export class KeyExpiredError extends UnauthorizedError {}
 export class KeyForbiddenError extends RequestFaultError {}
+
+export class ChallengeRequiredError extends KeyForbiddenError {
+  /** What solveChallenge takes. */
+  get challenge() {
+    return this.data.challenge;
+  }
+}
+
 export class UnknownIdError extends RequestFaultError {}
 
 export class PaymentRequiredError extends RefusedError {
@@ -149,6 +158,10 @@ const BY_STATUS = {
   429: TooManyRequestsError,
   503: UnavailableError,
 };
+const BY_WORD = {
+  "401 KEY_EXPIRED": KeyExpiredError,
+  "403 CHALLENGE_REQUIRED": ChallengeRequiredError,
+};
 // What a proxy says when the service does not answer it. It may have been asked all the same.
 const GATEWAY_STATUSES = [502, 503, 504];
 // Refusals that come before the service looks a key up: they settle nothing of an earlier attempt.
@@ -156,8 +169,7 @@ const UNSETTLED_STATUSES = [401, 403, 413, 415];
 
 function refusal(status, body, retryAfterS) {
   const usual = status < 500 ? RequestFaultError : ServiceFaultError;
-  const isExpired = status === 401 && body?.data?.code === "KEY_EXPIRED";
-  const kind = isExpired ? KeyExpiredError : (BY_STATUS[status] ?? usual);
+  const kind = BY_WORD[`${status} ${body?.data?.code}`] ?? BY_STATUS[status] ?? usual;
   const error = new kind(status, body, retryAfterS);
   // The service's own 503 says that nothing was stored, but for this word.
   const isOwn503 = status === 503 && error.code !== "" && error.word !== "OUTCOME_UNKNOWN";
@@ -218,9 +230,26 @@ export class Risala {
    * Send a code: `{ verificationId }`. Options are the API's members, and `signal`, which
    * ends the call. It has no idempotency key: after a LostAnswerError a code may be on its way, and
    * another call sends another one.
+   *
+   * Where the key asks for a challenge, it is solved within the call, which takes about a second:
+   * `onProgress` is called with the share that is done, from 0 to 1. If you give a `challenge`
+   * yourself, a refusal of it is thrown.
    */
-  sendVerification(to, { signal, ...more } = {}) {
-    return this.#ask("/api/verify/send", { to, ...more }, { signal });
+  async sendVerification(to, { signal, onProgress, ...more } = {}) {
+    const deadline = now() + this.#retrying.deadlineMs;
+    const body = { to, ...more };
+    for (let asked = 1; ; asked += 1) {
+      try {
+        return await this.#ask("/api/verify/send", body, { signal, deadline });
+      } catch (error) {
+        const isOurs = error instanceof ChallengeRequiredError && more.challenge === undefined;
+        if (!isOurs || asked > CHALLENGES_MAX) throw error;
+        const left = deadline - now();
+        const answer = await solved(error.challenge, { signal, onProgress, timeoutMs: left });
+        if (answer === null) throw error;
+        body.challenge = answer;
+      }
+    }
   }
 
   /**
@@ -291,8 +320,8 @@ export class Risala {
 
   // One call, with its attempts.
 
-  async #ask(path, body, { signal, isRepeatable = false, idempotencyKey } = {}) {
-    const deadline = now() + this.#retrying.deadlineMs;
+  async #ask(path, body, { signal, isRepeatable = false, idempotencyKey, deadline } = {}) {
+    deadline ??= now() + this.#retrying.deadlineMs;
     let isMaybeDone = false;
     for (let failed = 1; ; failed += 1) {
       let error;
@@ -416,6 +445,161 @@ function iso(at) {
 
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// -- challenges ---------------------------------------------------------------------------------
+
+/** Challenges that one call solves, before it throws the next: one may have got too old. */
+const CHALLENGES_MAX = 2;
+/** How long the search goes on before the page may draw and listen. */
+const SLICE_MS = 16;
+/** Hashes between two looks at the clock. */
+const ROUND = 256;
+/** What one block of SHA-256 takes (FIPS 180-4 §5.1.1). */
+const BLOCK_OCTETS_MAX = 55;
+
+/**
+ * Solve a challenge, which is `challenge` of a ChallengeRequiredError: `{ id, nonce }`, what the
+ * service takes as `challenge`. It works a few milliseconds at a time, so that a page goes on
+ * drawing. `signal` ends it; `onProgress` is called with the share that is done, from 0 to 1.
+ */
+export function solveChallenge(challenge, { signal, onProgress } = {}) {
+  return solved(challenge, { signal, onProgress, timeoutMs: Infinity });
+}
+
+// The answer; null where it was not found in time.
+async function solved(challenge, { signal, onProgress, timeoutMs }) {
+  const { id, algorithm, bits, parts } = isObject(challenge) ? challenge : {};
+  const isKnown = algorithm === "SHA-256" && bits >= 1 && bits <= 32 && parts >= 1 && parts <= 64;
+  if (!isKnown || typeof id !== "string" || !/^[\w-]{1,40}$/.test(id)) {
+    throw new UnreadableAnswerError("This version of the client cannot solve such a challenge.");
+  }
+  const until = now() + timeoutMs;
+  const numbers = [];
+  let slice = now() + SLICE_MS;
+  onProgress?.(0);
+  for (let part = 0; part < parts; part += 1) {
+    const search = searching(`${id}.${part}.`, bits);
+    let found = search(ROUND);
+    for (; found === null; found = search(ROUND)) {
+      if (signal?.aborted) throw aborted(signal, false);
+      if (now() >= until) return null;
+      if (now() < slice) continue;
+      await breath();
+      slice = now() + SLICE_MS;
+    }
+    numbers.push(found);
+    onProgress?.(numbers.length / parts);
+  }
+  if (signal?.aborted) throw aborted(signal, false);
+  return { id, nonce: numbers.join(".") };
+}
+
+// Lets the page do what waits. A timer would do it too, and waits a second in a hidden page.
+function breath() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
+// SHA-256 of short texts (FIPS 180-4 §6.2), of which only the first word is looked at: WebCrypto
+// answers each hash by a promise, which takes longer than the hash.
+
+const FRACTIONS = fractions(64, 3);
+const FIRST = fractions(8, 2);
+
+// The first 32 bits of the fractions of the roots of the first primes.
+function fractions(count, degree) {
+  const found = [];
+  for (let each = 2; found.length < count; each += 1) {
+    if (Array.from({ length: each - 2 }, (_, n) => each % (n + 2)).includes(0)) continue;
+    const root = degree === 2 ? Math.sqrt(each) : Math.cbrt(each);
+    found.push(((root - Math.floor(root)) * 2 ** 32) | 0);
+  }
+  return Int32Array.from(found);
+}
+
+// A search for the least number that, behind a text, has a hash with so many zero bits at its
+// beginning: a function that tries some more, and returns the number's digits, or null.
+function searching(text, bits) {
+  const words = new Int32Array(64);
+  const free = 32 - bits;
+  let digits = 0; // of the present number; with 0 there was none
+  const set = (at, octet) => {
+    words[at >> 2] |= octet << (24 - 8 * (at & 3));
+  };
+  // The block with the first number of so many digits.
+  const begin = (count) => {
+    digits = count;
+    const written = text + (count === 1 ? "0" : "1" + "0".repeat(count - 1));
+    if (written.length > BLOCK_OCTETS_MAX) throw new UnreadableAnswerError("It has no solution.");
+    words.fill(0, 0, 16);
+    [...written].forEach((each, at) => set(at, each.charCodeAt(0)));
+    set(written.length, 0x80);
+    words[15] = written.length * 8;
+  };
+  const step = () => {
+    for (let at = text.length + digits - 1; at >= text.length; at -= 1) {
+      const shift = 24 - 8 * (at & 3);
+      if (((words[at >> 2] >>> shift) & 255) !== 57) {
+        words[at >> 2] += 1 << shift;
+        return;
+      }
+      words[at >> 2] -= 9 << shift;
+    }
+    begin(digits + 1);
+  };
+  const shown = () =>
+    Array.from({ length: digits }, (_, n) => text.length + n)
+      .map((at) => String.fromCharCode((words[at >> 2] >>> (24 - 8 * (at & 3))) & 255))
+      .join("");
+  return (count) => {
+    for (let tried = 0; tried < count; tried += 1) {
+      if (digits === 0) begin(1);
+      else step();
+      if (firstWord(words) >>> free === 0) return shown();
+    }
+    return null;
+  };
+}
+
+// The first word of the hash of a block, whose 16 words are the first of 64.
+function firstWord(words) {
+  for (let at = 16; at < 64; at += 1) {
+    const low = words[at - 15];
+    const high = words[at - 2];
+    const s0 = ((low >>> 7) | (low << 25)) ^ ((low >>> 18) | (low << 14)) ^ (low >>> 3);
+    const s1 = ((high >>> 17) | (high << 15)) ^ ((high >>> 19) | (high << 13)) ^ (high >>> 10);
+    words[at] = (words[at - 16] + s0 + words[at - 7] + s1) | 0;
+  }
+  let a = FIRST[0];
+  let b = FIRST[1];
+  let c = FIRST[2];
+  let d = FIRST[3];
+  let e = FIRST[4];
+  let f = FIRST[5];
+  let g = FIRST[6];
+  let h = FIRST[7];
+  for (let at = 0; at < 64; at += 1) {
+    const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + FRACTIONS[at] + words[at]) | 0;
+    const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + t1) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (t1 + t2) | 0;
+  }
+  return (FIRST[0] + a) | 0;
 }
 
 // -- webhooks -----------------------------------------------------------------------------------

@@ -6,8 +6,9 @@ import { test } from "node:test";
 
 import * as all from "./risala.js";
 import {
-  AbortedError, BadRequestError, KeyExpiredError, LostAnswerError, RefusedError, Risala, RisalaError,
-  SignatureError, TooManyRequestsError, UnauthorizedError, UnavailableError, UnreadableAnswerError, Webhook,
+  AbortedError, BadRequestError, ChallengeRequiredError, KeyExpiredError, LostAnswerError, RefusedError, Risala,
+  RisalaError, SignatureError, solveChallenge, TooManyRequestsError, UnauthorizedError, UnavailableError,
+  UnreadableAnswerError, Webhook,
 } from "./risala.js";
 
 const URL_ = "https://sms.example";
@@ -124,6 +125,60 @@ test("a key whose time is over has an error of its own", async () => {
     assert.ok(error instanceof UnauthorizedError);
     assert.equal(error instanceof KeyExpiredError, isExpired);
   }
+});
+
+const ASKED = {
+  id: "CAAAAHhyaXNhbGEuLi4uLi4uLi4uLi4uLi4uLi4u", algorithm: "SHA-256", bits: 8, parts: 16, validSeconds: 120,
+};
+const NONCE = "158.521.302.255.76.450.325.15.552.295.154.8.97.87.193.266";
+const CHALLENGED = { code: "FORBIDDEN", message: "First.", data: { code: "CHALLENGE_REQUIRED", challenge: ASKED } };
+
+test("a challenge is solved within the call, and its progress told", async () => {
+  const { requests, risala } = scripted(answer(403, CHALLENGED), answer(200, { verificationId: "ver_1" }));
+  const shares = [];
+  const onProgress = (share) => shares.push(share);
+  const started = await risala.sendVerification("+22236000000", { locale: "fr", onProgress });
+  assert.deepEqual(started, { verificationId: "ver_1" });
+  const [first, second] = requests.map((each) => each.body);
+  assert.deepEqual(first, { to: "+22236000000", locale: "fr" });
+  assert.deepEqual(second, { ...first, challenge: { id: ASKED.id, nonce: NONCE } });
+  assert.deepEqual(shares, [...Array(17).keys()].map((each) => each / 16));
+});
+
+test("a challenge that is asked for ever is thrown, and one's own answer not replaced", async () => {
+  const { requests, risala } = scripted(...[1, 2, 3].map(() => answer(403, CHALLENGED)));
+  const error = await risala.sendVerification("+22236000000").then(assert.fail, (thrown) => thrown);
+  assert.ok(error instanceof ChallengeRequiredError);
+  assert.deepEqual(error.challenge, ASKED);
+  assert.equal(requests.length, 3);
+  const own = scripted(answer(403, CHALLENGED));
+  const given = { challenge: { id: "x", nonce: "1" } };
+  await assert.rejects(own.risala.sendVerification("+22236000000", given), ChallengeRequiredError);
+  assert.equal(own.requests.length, 1);
+});
+
+test("a signal or the deadline ends a search that takes too long", async () => {
+  const hard = { ...ASKED, bits: 32 };
+  const over = new AbortController();
+  const search = solveChallenge(hard, { signal: over.signal });
+  over.abort();
+  await assert.rejects(search, AbortedError);
+  const asked = { ...CHALLENGED, data: { code: "CHALLENGE_REQUIRED", challenge: hard } };
+  const risala = new Risala(URL_, KEY, { deadlineMs: 50, fetch: async () => answer(403, asked) });
+  await assert.rejects(risala.sendVerification("+22236000000"), ChallengeRequiredError);
+});
+
+test("a number has as many digits as it takes, and a challenge is one that is known", async () => {
+  const { createHash } = await import("node:crypto");
+  const { nonce } = await solveChallenge({ ...ASKED, bits: 13, parts: 2 });
+  nonce.split(".").forEach((number, part) => {
+    const digest = createHash("sha256").update(`${ASKED.id}.${part}.${number}`).digest();
+    assert.equal(digest.readUInt32BE(0) >>> 19, 0);
+  });
+  for (const other of [{ bits: 33 }, { bits: 0 }, { parts: 65 }, { algorithm: "MD5" }, { id: 7 }, { id: "a b" }]) {
+    await assert.rejects(solveChallenge({ ...ASKED, ...other }), UnreadableAnswerError);
+  }
+  await assert.rejects(solveChallenge(undefined), UnreadableAnswerError);
 });
 
 test("a refusal settles what became of a lost attempt, or does not", async () => {

@@ -1,6 +1,6 @@
 "use strict";
 
-// Plain JavaScript: two requests, three steps, no library.
+// Plain JavaScript: two requests, three steps; what solves a challenge comes from the service.
 
 const TIMEOUT_MS = 20000;
 const { api, key, home, origin } = window.RISALA;
@@ -30,6 +30,10 @@ async function ask(path, body) {
   }
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
+  if (answer.data?.code === "CHALLENGE_REQUIRED" && body.challenge === undefined) {
+    const challenge = await solve(answer.data.challenge);
+    return challenge === null ? { fault: "offline" } : ask(path, { ...body, challenge });
+  }
   console.warn("Risala:", response.status, answer.message, response.headers.get("x-request-id"));
   switch (response.status) {
     case 400: return { fault: path.endsWith("send") ? "badNumber" : "noCode" };
@@ -38,6 +42,23 @@ async function ask(path, body) {
     case 429: return { fault: "wait", seconds: Number(response.headers.get("retry-after")) || 60 };
     case 503: return { fault: "offline" };
     default: return { fault: "unable" };
+  }
+}
+
+// The key may want this browser to compute for a second first: the service brings how.
+async function solve(challenge) {
+  const bar = byId("work");
+  const onProgress = (share) => { bar.value = share; };
+  tell("working");
+  bar.hidden = false;
+  try {
+    const { solveChallenge } = await import(api + "/clients/risala.js");
+    return await solveChallenge(challenge, { onProgress });
+  } catch {
+    return null;
+  } finally {
+    bar.hidden = true;
+    tell(null);
   }
 }
 

@@ -82,6 +82,7 @@ ROWS = (
     Row("key create", ("--org", "{org}", "--name", "web"), (("value", str),)),
     Row("key list", ("--org", "{org}"), (("keys", list),)),
     Row("key origins", ("{public}", "https://a.example"), (("allowedOrigins.0", str),)),
+    Row("key challenge", ("{public}", "always"), (("challenge", "always"),)),
     Row("key contact", ("{key}", "Aïcha"), (("contact", str),)),
     Row("key contact", ("{key}", "--none"), (("contact", None),)),
     Row("key expires", ("{key}", "90d"), (("expiresAt", str),)),

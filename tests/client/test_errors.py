@@ -78,6 +78,7 @@ def test_every_word_of_the_api_is_documented_there(word):
         (400, "SENDER_NOT_APPROVED", errors.SenderNotApprovedError),
         (400, "RECIPIENT_OPTED_OUT", errors.RecipientOptedOutError),
         (403, "COUNTRY_NOT_OPEN", errors.CountryNotOpenError),
+        (403, "CHALLENGE_REQUIRED", errors.ChallengeRequiredError),
         (400, "NOT_CANCELABLE", errors.NotCancelableError),
         (402, "SPEND_CAP", errors.SpendCapError),
         (401, "KEY_EXPIRED", errors.KeyExpiredError),

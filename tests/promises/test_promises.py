@@ -58,6 +58,10 @@ OLD = {
             {"api POST /api/sms takes from!": "string"},
             ["api POST /api/sms takes from! must be given now."],
         ),
+        (
+            {"api POST /api/sms takes body.kind!": "string"},
+            ["api POST /api/sms takes body.kind! must be given now."],
+        ),
     ],
 )
 def test_what_is_taken_away_is_found(change, found):
@@ -69,6 +73,7 @@ def test_what_is_taken_away_is_found(change, found):
     "change",
     [
         {"api POST /api/sms takes metadata": "object"},
+        {"api POST /api/sms takes a": "object", "api POST /api/sms takes a.b!": "string"},
         {"command risala send --later": "an option"},
         {"operation message.list order": "`newest`, `oldest`, `random`"},
         {"command risala list": "a command", "command risala list --org!": "an option"},

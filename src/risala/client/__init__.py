@@ -39,9 +39,11 @@ from .answers import (
 )
 from .asynchronous import AsyncRisala
 from .calls import BatchResult, OutgoingMessage
+from .challenges import solve_challenge
 from .errors import (
     AddressForbiddenError,
     BadRequestError,
+    ChallengeRequiredError,
     CountryNotOpenError,
     FieldIssue,
     KeyExpiredError,
@@ -86,6 +88,7 @@ __all__ = [
     "BadRequestError",
     "BalanceEvent",
     "BatchResult",
+    "ChallengeRequiredError",
     "CheckedCode",
     "CodeReport",
     "CodeReportItem",
@@ -141,4 +144,5 @@ __all__ = [
     "WebhookEndpoint",
     "WebhookEvent",
     "__version__",
+    "solve_challenge",
 ]

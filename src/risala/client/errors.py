@@ -13,7 +13,8 @@
     │   │   │   └── KeyExpiredError          the key was valid until a time that is over
     │   │   ├── KeyForbiddenError      403: not with this key, or the organization is not active
     │   │   │   ├── AddressForbiddenError    this key is not for this address
-    │   │   │   └── CountryNotOpenError      the operator opens the recipient's country
+    │   │   │   ├── CountryNotOpenError      the operator opens the recipient's country
+    │   │   │   └── ChallengeRequiredError   a challenge has to be solved first
     │   │   └── UnknownIdError         404: no such message, verification, endpoint
     │   ├── PaymentRequiredError       402: the organization must top up
     │   │   └── SpendCapError          or wait for tomorrow: the day's spending is capped
@@ -156,6 +157,17 @@ class CountryNotOpenError(KeyForbiddenError):
     """The recipient's country is not open to the organization. The operator opens it."""
 
 
+class ChallengeRequiredError(KeyForbiddenError):
+    """The key sends a code only after a challenge is answered: `solve_challenge(error.challenge)`
+    is the ``challenge`` of the same call."""
+
+    @property
+    def challenge(self) -> Mapping[str, Any]:
+        """What is asked, as the API says it."""
+        challenge = self.data.get("challenge")
+        return challenge if isinstance(challenge, Mapping) else {}
+
+
 class UnknownIdError(RequestFaultError):
     """The key has no such message, verification or endpoint."""
 
@@ -243,6 +255,7 @@ BY_WORD: Final[Mapping[str, type[RefusedError]]] = {
     "KEY_EXPIRED": KeyExpiredError,
     "ADDRESS_NOT_ALLOWED": AddressForbiddenError,
     "COUNTRY_NOT_OPEN": CountryNotOpenError,
+    "CHALLENGE_REQUIRED": ChallengeRequiredError,
     "SPEND_CAP": SpendCapError,
     "OUTCOME_UNKNOWN": OutcomeUnknownError,
 }

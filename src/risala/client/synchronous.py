@@ -168,6 +168,7 @@ class Risala:
         app_hash: str | None = None,
         origin: str | None = None,
         channels: Iterable[str] | None = None,
+        challenge: Mapping[str, str] | None = None,
         client_ip: str | None = None,
         user_agent: str | None = None,
         tags: Iterable[str] | None = None,
@@ -179,11 +180,12 @@ class Risala:
         variables: Mapping[str, str] | None = None,
     ) -> answers.StartedVerification:
         """Send a code. It has no idempotency key: after `LostAnswerError` a code may be on its way,
-        and another call sends another code. What follows ``channels`` needs a secret key."""
+        and another call sends another code. ``challenge`` is the answer to a challenge, see
+        `ChallengeRequiredError`. What follows it needs a secret key."""
         call = calls.do_once(
             "/api/verify/send", answers.StartedVerification,
             to=to, locale=locale, appHash=app_hash, origin=origin,
-            channels=None if channels is None else [*channels],
+            channels=None if channels is None else [*channels], challenge=challenge,
             clientIp=client_ip, userAgent=user_agent, tags=None if tags is None else [*tags],
             code=code, amount=amount, currency=currency, payee=payee,
             template=template, variables=None if variables is None else {**variables},

@@ -172,6 +172,9 @@ class LimitsSection(Section):
     """The most megabytes that mailings, lists and uploaded files of an organization may take.
     Beyond it another one is refused, until some are deleted or ``retention.mailings_days`` have
     passed."""
+    verify_challenge_bits: Annotated[int, Field(ge=8, le=18)] = 14
+    """How hard the challenges of publishable keys are: one more doubles the work of the visitor's
+    browser. Challenges that are being solved when this changes are asked anew."""
     verify_networks: tuple[str, ...] = ()
     """Networks whose mobile numbers get codes, besides ``verify_prefixes``; others are refused with
     429 (``network``). With neither set, every number gets codes."""

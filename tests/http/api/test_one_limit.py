@@ -189,6 +189,7 @@ BY_API = {
             "template",
             "variables",
             "channels",
+            "challenge",
         )
     },
     **{

@@ -240,6 +240,7 @@ SET_OF_KEY = (
     ("without_id", "withoutId"),
     ("contact", "contact"),
     ("expires_at", "expiresAt"),
+    ("challenge", "challenge"),
 )
 
 

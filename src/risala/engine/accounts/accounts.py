@@ -25,7 +25,14 @@ from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, Unauthori
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
 from risala.engine.model.records.fields import NAME_MAX
-from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlace, KeyType, NewValue
+from risala.engine.model.records.keys import (
+    ApiKey,
+    CreatedKey,
+    KeyChallenge,
+    KeyPlace,
+    KeyType,
+    NewValue,
+)
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of, is_zone
@@ -132,6 +139,7 @@ class Accounts:
             key.allowed_origins,
             addresses,
             without_id=key.without_id,
+            challenge=key.challenge,
         )
         known = self._keys[digest] = _KnownKey(key, principal, min(ends, default=None))
         if len(self._keys) > KEYS_CACHED_MAX:
@@ -363,10 +371,12 @@ class Accounts:
 
         Raises:
             NotFound: no key has this id.
-            Invalid: origins for a secret key; an expiry that is over, or later than it may be.
+            Invalid: origins or a challenge for a secret key; an expiry that is over, or later than
+                it may be.
         """
         key, now_ms = self.key(key_id), self._clock.now_ms()
         _refuse_origins_of_secrets(key.type, changes.get("allowed_origins"))
+        _refuse_challenge_of_secrets(key.type, changes.get("challenge"))
         self._refuse_past_expiry(changes.get("expires_at"))
         latest = self._latest(key.organization_id, key.made_at)
         if "expires_at" in changes and latest is not None:
@@ -486,3 +496,9 @@ def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | Non
     if origins is not None and key_type is not KeyType.PUBLISHABLE:
         text = "A secret key cannot have allowed origins. Never use it in a browser."
         raise Invalid("allowed_origins", "not_publishable", text)
+
+
+def _refuse_challenge_of_secrets(key_type: KeyType, when: KeyChallenge | None) -> None:
+    if when not in (None, KeyChallenge.NEVER) and key_type is not KeyType.PUBLISHABLE:
+        text = "A secret key asks no challenge: your server decides who gets a code."
+        raise Invalid("challenge", "not_publishable", text)

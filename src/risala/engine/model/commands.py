@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from risala.dataclass import dataclass
 from risala.engine.model.lines import Line
 from risala.engine.model.records.asks import FeatureAccess
-from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.keys import KeyChallenge, KeyType
 from risala.engine.model.states import PRIORITY_MESSAGE, Mode
 from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
 from risala.sms.message import Alphabet, Concatenation
@@ -73,6 +73,8 @@ class Principal:
     """The face it came in by, if not the API: the key is then one of its credentials."""
     without_id: bool = False
     """The answer of a send by the key has no ``messageId``, for clients that refuse it."""
+    challenge: KeyChallenge = KeyChallenge.NEVER
+    """When a code that the key asks for wants work of the visitor's browser first."""
 
 
 class CutPart(NamedTuple):
@@ -143,6 +145,8 @@ class SendCode:
     app_hash: str | None = None
     origin: str | None = None
     beside: Beside = field(default_factory=dict, repr=False)
+    client: str | None = field(default=None, repr=False)
+    """What the limits by address know the visitor by, of a publishable key."""
 
 
 class TimelineEntry(NamedTuple):

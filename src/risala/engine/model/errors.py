@@ -8,6 +8,7 @@
     │   │   └── KeyExpired         the key's time is over
     │   ├── Forbidden              key type, origin, or organization not active      403
     │   │   ├── AddressNotAllowed  the key is not for the client's address
+    │   │   ├── ChallengeRequired  the key's challenge is not answered, or not rightly
     │   │   ├── CountryNotOpen     the number's country is not open to the organization
     │   │   ├── AccountClosed      a session by an organization's provider reaches no account
     │   │   └── IdentityRefused    an identity provider's word lets nobody in
@@ -40,10 +41,10 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from risala.dataclass import dataclass
 
@@ -104,6 +105,24 @@ class AddressNotAllowed(Forbidden):
     def __init__(self, address: str | None) -> None:
         where = "an unknown address" if address is None else f"the address {address}"
         super().__init__(f"This API key must not be used from {where}.")
+
+
+class ChallengeRequired(Forbidden):
+    """The key asks for a challenge to be answered first."""
+
+    def __init__(self, challenge: Mapping[str, Any], *, has_failed: bool) -> None:
+        """
+        Args:
+            challenge: a new one, as the API answers it.
+            has_failed: whether an answer was there, and does not count.
+        """
+        why = "This key sends a code only after a challenge is answered."
+        if has_failed:
+            why = "The challenge's answer does not count: it is wrong, late, used or another's."
+        super().__init__(
+            f"{why} Solve data.challenge, and send the same body with its answer as `challenge`."
+        )
+        self.challenge = challenge
 
 
 class AccountClosed(Forbidden):

@@ -20,6 +20,7 @@ from risala.engine.kernel.arguments import (
     fault,
     maybe,
     name_text,
+    one_of,
     text,
     whole,
 )
@@ -27,7 +28,14 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.records import keys
 from risala.engine.model.records.fields import NAME_MAX
-from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlaces, Keys, KeyType
+from risala.engine.model.records.keys import (
+    ApiKey,
+    CreatedKey,
+    KeyChallenge,
+    KeyPlaces,
+    Keys,
+    KeyType,
+)
 from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 
@@ -65,6 +73,14 @@ Contact = Annotated[
 ]
 
 
+_CHALLENGES: Final = tuple(KeyChallenge)
+_is_challenge: Final = one_of("invalid_challenge", _CHALLENGES)
+
+
+def _challenge(value: object) -> KeyChallenge:
+    return KeyChallenge(_is_challenge(value))
+
+
 class CreateKey(OfOrganization):
     """Create an API key for an organization."""
 
@@ -96,6 +112,10 @@ class SetKey(OfKey):
     """Answers to its sends have no `messageId`, from the next request on."""
     expires_at: MaybeMoment = None
     """The time from which the key is refused; null: never, or as late as the rules let it."""
+    challenge: Annotated[
+        KeyChallenge, PlainValidator(_challenge), ArgumentKind(f"one of {', '.join(_CHALLENGES)}")
+    ] = KeyChallenge.NEVER
+    """When a publishable key's codes want work of the visitor's browser first."""
     version: MaybeWhole = None
 
 

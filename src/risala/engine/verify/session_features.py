@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.journal.repositories import Repositories
-from risala.engine.model.commands import Beside, SendCode
+from risala.engine.model.commands import Beside, Principal, SendCode
 from risala.engine.model.features import Feature, features
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import CodeRoute, StoreBeside
@@ -36,6 +36,7 @@ class Opening:
     organization_id: str
     mode: Mode
     key_type: KeyType
+    principal: Principal
     command: SendCode
     settings: VerifySettings
     now_ms: int
@@ -52,6 +53,8 @@ class Opening:
     """How the code leaves, if not by SMS."""
     is_fixed: bool = False
     """Its number has a fixed code: nothing leaves, by no channel."""
+    is_suspicious: bool = False
+    """A feature before has found it so: what comes after may ask for a challenge."""
 
 
 @dataclass(frozen=True, slots=True)

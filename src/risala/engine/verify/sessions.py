@@ -197,6 +197,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             organization.id,
             principal.mode,
             principal.type,
+            principal,
             command,
             settings,
             now_ms,

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from risala.dataclass import dataclass
-from risala.engine.model.commands import RESENDING, AddressUse, Principal
+from risala.engine.model.commands import (
+    NOTHING_BESIDE,
+    RESENDING,
+    AddressUse,
+    Principal,
+)
 from risala.engine.model.errors import Forbidden
-from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.keys import KeyChallenge, KeyType
 from risala.http.api.answers import verification_answer
 from risala.http.api.fields import BodyContext, Compared
 from risala.http.api.verify_bodies import (
@@ -52,6 +58,10 @@ def add_verify(
         faults_of = partial(gateway.code_faults, principal)
         raw = await read_body(request)
         command = parse_send_code(raw, context(), faults_of, _SENT_BY[principal.type])
+        if principal.type is KeyType.PUBLISHABLE:
+            command = replace(command, client=str(bucket_of(key_auth.address(request))))
+        if principal.challenge is not KeyChallenge.NEVER:
+            command = replace(command, beside={"challenge": NOTHING_BESIDE, **command.beside})
         verification_id = await gateway.send_code(principal, command)
         return PlainAnswer(json_bytes({"verificationId": verification_id}))
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import Field
+from pydantic import (
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
 
 from risala.engine.model.commands import NOTHING_BESIDE, Beside, SendCode
 from risala.engine.model.errors import FieldFault
@@ -36,6 +42,38 @@ VerificationId = Annotated[
 
 
 ChannelName = Annotated[str, Field(min_length=1, max_length=40, json_schema_extra=_FIT)]
+
+
+class ChallengeAnswer(RequestBody):
+    """The answer to a challenge."""
+
+    id: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=64,
+            description="`data.challenge.id` of the refusal.",
+            json_schema_extra=_FIT,
+        ),
+    ]
+    nonce: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=255,
+            description="The number of each part, with dots between them.",
+            json_schema_extra=_FIT,
+        ),
+    ]
+
+
+def _challenge(value: object, handler: ValidatorFunctionWrapHandler) -> ChallengeAnswer | None:
+    try:
+        answer: ChallengeAnswer | None = handler(value)
+    except ValidationError:
+        text = "`challenge` must be an object with the texts `id` and `nonce`."
+        raise PydanticCustomError("invalid_challenge", text) from None
+    return answer
 
 
 class PublishableSendBody(RequestBody):
@@ -79,12 +117,26 @@ class PublishableSendBody(RequestBody):
         ),
     ] = None
 
+    challenge: Annotated[
+        ChallengeAnswer | None,
+        WrapValidator(_challenge),
+        Field(
+            description="The answer to the challenge of a refusal with `data.code`"
+            " `CHALLENGE_REQUIRED`, where the key asks for one.",
+        ),
+    ] = None
+
     def command(self) -> SendCode:
         return SendCode(self.to, self.locale, self.app_hash, self.origin, self.beside())
 
     def beside(self) -> dict[str, Any]:
         """What features read of it."""
-        return {} if self.channels is None else {"channels": self.channels}
+        beside: dict[str, Any] = {}
+        if self.channels is not None:
+            beside["channels"] = self.channels
+        if self.challenge is not None:
+            beside["challenge"] = {"id": self.challenge.id, "nonce": self.challenge.nonce}
+        return beside
 
 
 SendModel = Callable[[], type[PublishableSendBody]]

@@ -83,6 +83,11 @@ WORDS: Final[Mapping[str, ErrorWord]] = {
         "the key may not be used from the client's address",
         "Add the address to the key, or call from one that is there.",
     ),
+    "CHALLENGE_REQUIRED": ErrorWord(
+        403,
+        "the key sends a code only after a challenge is answered",
+        "Solve `data.challenge`, and send the same body with `challenge: {id, nonce}`.",
+    ),
     "OUTCOME_UNKNOWN": ErrorWord(
         503,
         "it is not known whether the message was stored: the disk failed, or the second machine "

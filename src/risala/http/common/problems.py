@@ -178,6 +178,9 @@ def _refused(error: errors.EngineError) -> Problem:
             return Problem(status, str(error), data, {"WWW-Authenticate": _CHALLENGE})
         case errors.AddressNotAllowed():
             return Problem(status, str(error), {"code": "ADDRESS_NOT_ALLOWED"})
+        case errors.ChallengeRequired():
+            word = "CHALLENGE_REQUIRED"
+            return Problem(status, str(error), {"code": word, "challenge": error.challenge})
         case errors.CountryNotOpen():
             return Problem(status, str(error), {"code": "COUNTRY_NOT_OPEN"})
         case errors.SenderNotApproved():

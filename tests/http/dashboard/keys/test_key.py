@@ -192,6 +192,28 @@ async def test_a_publishable_key_has_origins_too(owner, gateway):
     assert asked(gateway, "key.set")[-1]["allowed_origins"] == ["https://a.example"]
 
 
+async def test_a_publishable_key_alone_asks_for_challenges(owner, gateway):
+    def chosen(page):
+        values = {"never", "when_suspicious", "always"}
+        return [
+            each["value"]
+            for _, each in page.tags
+            if each.get("value") in values and "selected" in each
+        ]
+
+    assert "Challenge before a code" not in (await owner.get(HERE)).text
+    gateway.keys["key_1"] = key(1, type="publishable")
+    page = await owner.get(HERE)
+    assert chosen(page) == ["never"]
+    await owner.submit(page, HERE, {"challenge": "always"})
+    assert asked(gateway, "key.set")[-1]["challenge"] == "always"
+    page = await owner.get(HERE)
+    assert chosen(page) == ["always"]
+    assert "Before each code</dd>" in page.text
+    await owner.submit(page, HERE, {"challenge": "sometimes"})
+    assert asked(gateway, "key.set")[-1]["challenge"] == "sometimes"  # the operation refuses it
+
+
 @pytest.mark.parametrize(
     ("error", "told"),
     [

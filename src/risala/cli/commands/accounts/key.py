@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -12,7 +12,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.engine.model.records import keys
 from risala.engine.model.records.asks import Ask, Reply
-from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlaces, Keys
+from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyChallenge, KeyPlaces, Keys
 
 key_id = click.argument("key_id", metavar="KEY")
 
@@ -236,6 +236,39 @@ def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) 
     if not output.show(options.json, reply.json):
         whom = reply.value.contact or "nobody in particular"
         output.said(f"The contact of the key {reply.value.id} (…{reply.value.last4}) is {whom}.")
+
+
+@key.command("challenge")
+@key_id
+@click.argument(
+    "when",
+    metavar="[WHEN]",
+    required=False,
+    type=click.Choice([each.value for each in KeyChallenge]),
+)
+@common
+def key_challenge(options: Options, key_id: str, when: str | None) -> None:
+    """Show when a publishable key asks browsers to work before a code; with WHEN, change it first.
+
+    WHEN is never, when_suspicious or always. Your page or app must be able to do it: the JavaScript
+    client is.
+
+    \b
+    Examples:
+      risala key challenge key_…
+      risala key challenge key_… always
+    """
+    reply = _set(options, key_id, {} if when is None else {"challenge": when})
+    if not output.show(options.json, reply.json):
+        asks = _CHALLENGES[reply.value.challenge]
+        output.said(f"The key {reply.value.id} (…{reply.value.last4}) {asks}.")
+
+
+_CHALLENGES: Final = {
+    KeyChallenge.NEVER: "never asks for a challenge",
+    KeyChallenge.WHEN_SUSPICIOUS: "asks for a challenge where a request is suspicious",
+    KeyChallenge.ALWAYS: "always asks for a challenge before a code",
+}
 
 
 @key.command("expires")

@@ -32,6 +32,14 @@ class KeyType(StrEnum):
     PUBLISHABLE = "publishable"
 
 
+class KeyChallenge(StrEnum):
+    """When a code that a publishable key asks for wants work of the visitor's browser first."""
+
+    NEVER = "never"
+    WHEN_SUSPICIOUS = "when_suspicious"
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True, slots=True)
 class ApiKey:
     """A key as it is listed, without its value."""
@@ -97,6 +105,8 @@ class ApiKey:
     which visitors use from their own."""
     value_at: Annotated[Moment | None, UNAUDITED] = None
     """When its present value was made; null: with the key."""
+    challenge: Annotated[KeyChallenge, AUDITED] = KeyChallenge.NEVER
+    """When a publishable key's codes want work of the browser first."""
 
     @property
     def made_at(self) -> int:

@@ -34,7 +34,8 @@ SEND: Final = ApiOperation(
     description=(
         "Sends a code by SMS and opens a session for it. A publishable key is allowed, also in "
         "a browser. The limits per address (publishable keys only), number and organization "
-        "answer 429."
+        "answer 429. Where a publishable key asks for a challenge, 403 with `data.code` "
+        "`CHALLENGE_REQUIRED` has it as `data.challenge`: send the same body with its answer."
     ),
     body=SendCodeBody,
     answer=answers.CODE_SENT,

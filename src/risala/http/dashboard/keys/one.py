@@ -11,7 +11,7 @@ from risala.engine.features.request_log import records as requests
 from risala.engine.features.request_log.records import ListedRequests
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import keys
-from risala.engine.model.records.keys import ApiKey, KeyType
+from risala.engine.model.records.keys import ApiKey, KeyChallenge, KeyType
 from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, id_of, view_of
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -52,8 +52,9 @@ async def _values(request: PageRequest, error: Refusal | None = None) -> dict[st
     query = {**_mode(request), **filters}
     newest = page.requests[0].request_id if page.requests else ""
     form, typed = _form_of(shown), None if error is None else request.form
-    expires = _expires(request, shown)
-    stored = {**form.stored(request.words, shown), "expires_at": expires}
+    expires, challenge = _expires(request, shown), _challenge(request, shown)
+    beside = {"expires_at": expires, **({} if challenge is None else {"challenge": challenge})}
+    stored = {**form.stored(request.words, shown), **beside}
     return {
         "key": key,
         "places": (await request.ask(keys.PLACES, key_id=key_id)).places,
@@ -67,8 +68,14 @@ async def _values(request: PageRequest, error: Refusal | None = None) -> dict[st
         "idle_days": key.idle_ms // DAY_MS,
         "overlaps": [(str(each), overlap_text(request, each)) for each in OVERLAPS_S],
         "overlap": str(OVERLAP_S),
-        "labels": {**form.labels(request.words), "expires_at": expires.label},
+        "labels": {
+            **form.labels(request.words),
+            **{name: each.label for name, each in beside.items()},
+        },
         "expires_at": expires.value if typed is None else typed.text("expires_at"),
+        "challenge": challenge,
+        "challenges": [(each.value, request.words(text)) for each, text in _CHALLENGES.items()],
+        "chosen_challenge": shown.challenge if typed is None else typed.text("challenge"),
         "fields": form.drawn(request.words, shown, typed),
         **edit(error, typed, version or 0, stored),
     }
@@ -79,6 +86,22 @@ def _expires(request: PageRequest, key: ApiKey) -> StoredField:
     at = key.expires_at
     text = "" if at is None else request.formats.field_text(at)
     return StoredField(request.words("Expires"), text)
+
+
+_CHALLENGES: Final = {
+    KeyChallenge.NEVER: N_("Never"),
+    KeyChallenge.WHEN_SUSPICIOUS: N_("When a request is suspicious"),
+    KeyChallenge.ALWAYS: N_("Before each code"),
+}
+
+
+def _challenge(request: PageRequest, key: ApiKey) -> StoredField | None:
+    """When the key asks for a challenge, as the form has it; None: it is a secret one."""
+    if key.type is KeyType.SECRET:
+        return None
+    words = request.words
+    shown = words(_CHALLENGES[key.challenge])
+    return StoredField(words("Challenge before a code"), key.challenge.value, shown)
 
 
 def _form_of(key: ApiKey) -> DeclaredForm:
@@ -177,6 +200,8 @@ async def change(request: PageRequest) -> TrioResponse:
     # What is as it was is not asked for: of a key that has expired, it would be refused.
     if "expires_at" in form.fields and typed != _expires(request, key).value:
         changes["expires_at"] = request.formats.with_zone(typed) if typed else None
+    if "challenge" in form.fields and key.type is KeyType.PUBLISHABLE:
+        changes["challenge"] = form.text("challenge")
     try:
         await request.ask(keys.SET, key_id=key_id, **changes, **as_seen(form))
     except Refusal as error:

@@ -98,6 +98,12 @@ ALTER TABLE api_keys ADD COLUMN expires_at INTEGER;
 ALTER TABLE api_keys ADD COLUMN last_used_address TEXT;
 """
 
+KEY_CHALLENGES: Final = """
+-- When a publishable key's codes want work of the visitor's browser first.
+ALTER TABLE api_keys ADD COLUMN challenge TEXT NOT NULL DEFAULT 'never'
+  CHECK (challenge IN ('never', 'when_suspicious', 'always'));
+"""
+
 KEY_REMINDERS: Final = """
 -- When its owners were last told that a key expires soon; null: never.
 ALTER TABLE api_keys ADD COLUMN reminded_at INTEGER;

@@ -19,6 +19,7 @@ from risala.engine.journal.store.schema.accounts import (
     ACCOUNTS,
     FIXED_NUMBERS,
     KEY_AGES,
+    KEY_CHALLENGES,
     KEY_EXPIRY,
     KEY_REMINDERS,
 )
@@ -184,6 +185,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_channels": (CHANNEL_TABLES,),
     "v1.1_code_templates": (CODE_TEMPLATES,),
     "v1.1_fixed_numbers": (FIXED_NUMBERS,),
+    "v1.1_key_challenges": (KEY_CHALLENGES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""
