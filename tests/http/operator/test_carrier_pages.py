@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -10,6 +11,8 @@ import pytest
 import trio
 
 from cases import sweep
+from risala.engine.features.code_figures.counting import CodeCounting
+from risala.engine.features.code_figures.rules import CarrierCodes
 from risala.engine.model.callers import Freshness
 from risala.http.operator import blocks
 from risala.plugins.answering import CarrierAnswer, CarrierRequest
@@ -114,6 +117,31 @@ async def test_the_drivers_part_stands_on_its_page_in_the_readers_language(opera
     assert "It has to be paired again." in drawn.text
     assert "Never" not in drawn.text  # of no command that it has
     assert_nothing_inline(drawn)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Of 400 codes, 71% were entered within a minute."),
+        ("fr", "Sur 400 codes, 71 % ont été saisis en une minute."),
+        ("ar", "من 400 رمز أُدخل 71% خلال دقيقة."),
+    ],
+)
+async def test_it_says_how_many_of_its_codes_are_entered(post, operator, language, sentence):
+    counting = post.gateway.services.part(CodeCounting)
+    codes = CarrierCodes("fake", 0, 0, 398, 320, usual_asked=400, usual_in_minute=284)
+    operator.cookies["risala-language"] = language
+    for carriers in (
+        None,
+        (),
+        (replace(codes, carrier="other"),),
+        (replace(codes, usual_asked=0),),
+    ):
+        counting.carriers = carriers
+        assert 'id="h-codes"' not in (await operator.get(ONE)).text
+    counting.carriers = (codes,)
+    shown = re.sub(r"<[^>]*>", "", (await operator.get(ONE)).text)
+    assert sentence in re.sub("[\u00a0\u202f]", " ", shown)
 
 
 async def test_a_form_asks_a_command_once_and_the_answer_is_shown_once(post, phone, operator):

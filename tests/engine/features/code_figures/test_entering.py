@@ -57,6 +57,7 @@ def test_it_is_told_by_hand_checked_numbers_and_is_over_with_entered_codes(usual
     lives(usual, CODES, enters=True)
     of = lately(usual, "mattel")
     assert (of.codes, of.entered, of.usual_share) == (CODES, CODES, 0.8)
+    assert (of.usual_asked, of.usual_in_minute) == (250, 200)
     assert reading(of, None).verdict is Verdict.GOOD
     # Usual are 80 %: a quarter of it are 20 %, which are 10 of 50.
     lives(usual, 40, enters=False)

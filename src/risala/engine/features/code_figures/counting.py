@@ -47,6 +47,10 @@ class CodeCounting:
         self.carriers: tuple[CarrierCodes, ...] | None = None
         """The last codes of each carrier; None: not read yet, or there was never a code."""
 
+    def of_carrier(self, name: str) -> CarrierCodes | None:
+        """The last codes of a carrier; None: it took none, or they are not read yet."""
+        return next((each for each in self.carriers or () if each.carrier == name), None)
+
     def country_of(self, number: str) -> str | None:
         """The two letters of the served country that a number belongs to."""
         country = self._plan.country_of(number)
@@ -114,6 +118,11 @@ class CodeCounting:
             now_ms = self._clock.now_ms()
             self.carriers = tuple(await self._stored.carriers_lately(now_ms))
             self._judged_to = newest
+
+
+def lately(services: Services) -> CodeCounting:
+    """For pages of carriers: what is known of each one's codes."""
+    return services.part(CodeCounting)
 
 
 def tasks(services: Services) -> Sequence[Task]:

@@ -11,12 +11,14 @@ _COUNTS: Final = "features.code_figures.stored.counts:"
 FEATURE: Final = Feature(
     name="code_figures",
     needs=("alerts",),
+    access=later("features.code_figures.counting:lately"),
     operations=(later("features.code_figures.operations:OPERATIONS"),),
     tables=("code_counts", "code_times", "code_totals"),
     cleared=later(_COUNTS + "clear"),
     metrics=later("features.code_figures.counting:of_codes"),
     measured=later("features.code_figures.entering:measured"),
     tasks=later("features.code_figures.counting:tasks"),
+    shown={"carrier": elsewhere("http.operator.carriers.one:of_codes")},
     dashboard=(elsewhere("http.dashboard.verify.figures:ROUTES"),),
     commands={"verify figures": elsewhere("cli.commands.messaging.code_figures:figures")},
 )

@@ -68,6 +68,10 @@ class CarrierCodes:
     entered: int
     usual_codes: int
     usual_entered: int
+    usual_asked: int = 0
+    """Codes that it took or tried, of the days that are usual."""
+    usual_in_minute: int = 0
+    """Those of them that were entered within a minute of being asked for."""
 
     @property
     def share(self) -> float:

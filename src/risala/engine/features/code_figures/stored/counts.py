@@ -305,9 +305,9 @@ def carriers_lately(conn: sqlite3.Connection, now_ms: int) -> list[CarrierCodes]
     )
     today = now_ms // DAY_MS
     usual = {
-        carrier: (sent, entered)
-        for carrier, sent, entered in conn.execute(
-            "SELECT carrier, sum(sent), sum(entered) FROM code_counts"
+        carrier: numbers
+        for carrier, *numbers in conn.execute(
+            "SELECT carrier, sum(sent), sum(entered), sum(asked), sum(in_minute) FROM code_counts"
             " WHERE day >= ? AND day < ? AND mode = ? GROUP BY carrier",
             (today - USUAL_DAYS, today, MODES.number("live")),
         )
