@@ -99,6 +99,10 @@ move: $(VENV)/.stamp-dev ## give modules other places, everywhere they are named
 budgets: $(VENV)/.stamp-dev ## measure the largest input of each function that gets words from outside; ARGS=--service for a whole service
 	$(RIG) proofs.budgets $(ARGS)
 
+.PHONY: pumping
+pumping: $(VENV)/.stamp-dev ## play seeded attacks and honest days to guards against pumped codes; writes the table of it
+	PYTHONPATH=. $(BIN)/python -m proofs.pumping $(ARGS)
+
 .PHONY: durations
 durations: $(VENV)/.stamp-dev ## measure how long `make test` takes, by folder; writes tests/DURATIONS.md
 	PYTHONPATH=. $(BIN)/python -m proofs.durations $(ARGS)

@@ -118,7 +118,8 @@ export class TooManyRequestsError extends RefusedError {
   fault = "caller";
   isPassing = true;
 
-  /** Which: "sms", "phone", "organization", "ip", "network" or "cooldown". */
+  /** Which: "sms", "phone", "organization", "ip", "network", "cooldown", "client_ip" or
+   * "pumping". */
   get limit() {
     return this.data.limit;
   }

@@ -30,6 +30,7 @@ PAGES = {
         *("/app/org_1/verify/settings/fixed", "/app/org_1/verify/channels"),
         *("/app/org_1/verify/figures", "/app/org_1/verify/figures?by=key&period=week"),
         *("/app/org_1/verify/templates", "/app/org_1/verify/figures?by=network"),
+        "/app/org_1/verify/guard",
         *("/app/org_1/verify/ver_1/cancel", "/app/org_1/verify/try"),
         *("/app/org_1/verify/try?id=ver_1&answer=denied", "/app/org_1/inbound"),
         *("/app/org_1/inbound/opt-outs", "/app/org_2/inbound/opt-outs"),

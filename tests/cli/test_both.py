@@ -246,6 +246,11 @@ ROWS = (
         (("use.fallbackS", 20), ("use.addresses", True), ("offered.0.name", "sms")),
     ),
     Row(
+        "verify guard",
+        ("{org}", "--secret-share", "20"),
+        (("secretShare", 20), ("reserved", int), ("suspicious", []), ("keys", list)),
+    ),
+    Row(
         "verify templates",
         ("{org}", "--name", "login", "--language", "fr", "--text", "{{{{shop}}}} : {{{{code}}}}"),
         (("templates", list),),

@@ -54,6 +54,7 @@ MAY: dict[str, str] = {
     "engine/features/code_figures/stored/sessions.py": READER,  # with the message of each
     "engine/features/compat/stored.py": HOT,  # of each used one, and of each call
     "engine/features/fixed_numbers/stored.py": HOT,  # of each code
+    "engine/features/pumping/stored.py": HOT,  # of each suspicious code; counts by the hundred
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred

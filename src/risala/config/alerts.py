@@ -18,6 +18,7 @@ AlertName = Literal[
     "approval_low",
     "codes_abused",
     "codes_unentered",
+    "codes_pumped",
     "balance_low",
     "sim_balance_low",
     "quota_low",

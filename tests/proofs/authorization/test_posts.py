@@ -62,6 +62,8 @@ FALLS_SHORT = {
     "/app/<org>/mailings/<mailing_id>/stop": "a mailing that is sent",
     "/app/<org>/members/sign-in": "an identity provider",
     "/app/<org>/verify/channels": "an order of channels",
+    "/app/<org>/verify/guard": "a share, or a key",
+    "/app/<org>/verify/guard/pass": "codes that are suspicious",
     "/app/<org>/verify/templates": "a name and a text",
     "/app/<org>/verify/try/check": "a code that was tried",
     "/app/<org>/webhooks/<endpoint_id>/replay": "an event that was delivered",

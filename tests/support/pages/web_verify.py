@@ -52,6 +52,46 @@ def fixed_number(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def suspicious(number: int, **changes: Any) -> dict[str, Any]:
+    kind, name = (("block", "+22237100"), ("network", "mattel"), ("address", "9f2c41d07ab3e655"))[
+        number % 3
+    ]
+    return {
+        "kind": kind,
+        "name": name,
+        "firstAt": iso(AT_MS - 7_200_000),
+        "lastAt": iso(AT_MS - number * 60_000),
+        "missed": 12.0,
+        "entered": 1.0,
+        "halfLifeS": 86_400,
+        "usualMissed": 3.0,
+        "usualEntered": 17.0,
+        "factor": 25_036.4 * 10 ** (5 * number),
+        "watched": 14,
+        "challenged": 0,
+        "refused": 120,
+        "cost": 13_400,
+        "isHeld": number != 1,
+        "passesUntil": iso(AT_MS + 86_400_000) if number == 2 else None,
+        **changes,
+    }
+
+
+def guard(**changes: Any) -> dict[str, Any]:
+    keys = [("key_1", "Shop", "secret", "watch"), ("key_2", None, "publishable", "refuse")]
+    return {
+        "organizationId": "org_1",
+        "secretShare": 20,
+        "reserved": 20,
+        "keys": [
+            {"id": key_id, "name": name, "type": kind, "last4": "7K2m", "reaction": reaction}
+            for key_id, name, kind, reaction in keys
+        ],
+        "suspicious": [suspicious(number) for number in range(3)],
+        **changes,
+    }
+
+
 def received(number: int, **changes: Any) -> dict[str, Any]:
     return {
         "id": f"inb_{number}",
@@ -148,6 +188,8 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             return {**funnel, "pending": 3, "latestOnly": False}
         case "codes.figures":
             return code_figures(arguments["by"])
+        case "verify.guard":
+            return guard()
         case "verify.templates":
             text = {"organizationId": "org_1", "text": "{{shop}}: {{code}}"}
             named = [("login", ""), ("login", "fr"), ("pay", "ar")]

@@ -37,7 +37,7 @@ NAMES: Final[tuple[str, ...]] = (
         "hops",
     ),
     *("code_figures", "session_details", "channels", "fixed_numbers", "trail_heads", "sinks"),
-    *("doctor", "challenges"),
+    *("pumping", "doctor", "challenges"),
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
 

@@ -213,6 +213,10 @@ class SessionFeatures:
         """The part of a feature that is there."""
         return self._of(next(each for each in features() if each.name == name))
 
+    def made(self, name: str) -> SessionFeature | None:
+        """The part of a feature; None: it had none in a session yet."""
+        return self._made.get(name)
+
     def _of(self, feature: Feature) -> SessionFeature:
         made = self._made.get(feature.name)
         if made is None:

@@ -215,7 +215,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             stores=opening.stores,
             is_fixed=opening.is_fixed,
             per_phone_per_hour=settings.per_phone_per_hour,
-            per_organization_per_hour=settings.per_organization_per_hour,
+            per_organization_per_hour=opening.settings.per_organization_per_hour,
             message=self._sources.intake.drafts.of_code(
                 organization,
                 principal,

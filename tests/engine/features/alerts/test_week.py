@@ -22,6 +22,7 @@ ELSEWHERE = {
     *(AlertKind.STANDBY_COPY, AlertKind.STANDBY_SILENT, AlertKind.STANDBY_ASYNC),
     *(AlertKind.TRAIL_BROKEN, AlertKind.ENDS_MISSING),
     *(AlertKind.ITEM_SET_ASIDE, AlertKind.STORAGE_FULL, AlertKind.CODES_UNENTERED),
+    AlertKind.CODES_PUMPED,
 }
 """Kinds that need a PostgreSQL, a trail that somebody changed, a day without receipts, a row that
 cannot be read, much that is stored or hundreds of codes: ``test_alerts.py``, ``test_readings.py``,

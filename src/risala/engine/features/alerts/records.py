@@ -44,6 +44,9 @@ class AlertKind(StrEnum):
     """Many codes go to numbers with one prefix, and are not entered. The prefix."""
     CODES_UNENTERED = "codes_unentered"
     """Hardly any of a carrier's last codes was entered. The carrier."""
+    CODES_PUMPED = "codes_pumped"
+    """Codes of an organization are asked for, and never entered, far from what is usual there. The
+    organization."""
     BALANCE_LOW = "balance_low"
     """An organization that sends has a low balance. The organization."""
     SIM_BALANCE_LOW = "sim_balance_low"

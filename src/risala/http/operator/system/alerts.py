@@ -24,6 +24,7 @@ KINDS: Final = {
     "approval_low": NC_("alert", "Few codes entered"),
     "codes_abused": NC_("alert", "Codes abused"),
     "codes_unentered": NC_("alert", "Codes not entered"),
+    "codes_pumped": NC_("alert", "Codes pumped"),
     "balance_low": NC_("alert", "Balance low"),
     "sim_balance_low": NC_("alert", "SIM balance low"),
     "quota_low": NC_("alert", "Quota nearly used"),

@@ -311,3 +311,65 @@ CREATE TABLE code_totals (
   PRIMARY KEY (carrier, channel)
 ) STRICT, WITHOUT ROWID;
 """
+
+PUMPING: Final = """
+-- What organizations chose for the guard against pumped codes.
+CREATE TABLE pumping_settings (
+  organization_id TEXT PRIMARY KEY REFERENCES organizations (id),
+  -- Per cent of the codes an hour that secret keys alone may use.
+  secret_share INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What becomes of suspicious codes of a key, where somebody chose.
+CREATE TABLE pumping_keys (
+  key_id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  reaction TEXT NOT NULL CHECK (reaction IN ('watch', 'refuse'))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pumping_keys_by_organization ON pumping_keys (organization_id);
+
+-- Codes of an organization that were not entered, and that were, by what they have in common; each
+-- counts half after the time that the column names. For thirty days.
+CREATE TABLE pumping_groups (
+  organization_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  -- A block of numbers, a network, a key's id, a tag; of an address its keyed mark.
+  name TEXT NOT NULL,
+  -- The time as of which the counts are.
+  at INTEGER NOT NULL,
+  -- Whether its codes are suspicious.
+  held INTEGER NOT NULL,
+  missed_hour REAL NOT NULL,
+  missed_day REAL NOT NULL,
+  missed_week REAL NOT NULL,
+  entered_hour REAL NOT NULL,
+  entered_day REAL NOT NULL,
+  entered_week REAL NOT NULL,
+  PRIMARY KEY (organization_id, kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pumping_groups_by_age ON pumping_groups (at);
+
+-- What was suspicious, with the figures of the last code, and what became of these codes.
+CREATE TABLE pumping_suspicions (
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  missed REAL NOT NULL,
+  entered REAL NOT NULL,
+  half_life_ms INTEGER NOT NULL,
+  -- What was usual, as the test expects it.
+  usual_missed REAL NOT NULL,
+  usual_entered REAL NOT NULL,
+  -- How many times more likely it was that they are pumped.
+  factor REAL NOT NULL,
+  watched INTEGER NOT NULL,
+  challenged INTEGER NOT NULL,
+  refused INTEGER NOT NULL,
+  -- Until when somebody let its codes pass; null: nobody did.
+  passes_until INTEGER,
+  PRIMARY KEY (organization_id, kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pumping_suspicions_by_age ON pumping_suspicions (last_at);
+"""

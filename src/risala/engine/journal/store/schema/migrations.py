@@ -36,6 +36,7 @@ from risala.engine.journal.store.schema.messages import (
     COUNTS,
     HOPS,
     MESSAGES,
+    PUMPING,
     SESSION_DETAILS,
 )
 from risala.engine.journal.store.schema.money import DAY_PARTS, MONEY, PAYMENTS
@@ -186,6 +187,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_code_templates": (CODE_TEMPLATES,),
     "v1.1_fixed_numbers": (FIXED_NUMBERS,),
     "v1.1_key_challenges": (KEY_CHALLENGES,),
+    "v1.1_pumping": (PUMPING,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -1,0 +1,1 @@
+"""Guards against pumped codes, on seeded days: attacks and honest ones."""
