@@ -147,6 +147,9 @@ NAMES: Final = {
 
 
 CARRIERS: Final = {
+    "codes that a channel took": "codes that a channel took, beside SMS",
+    "sessions with channels": "… sessions whose code may come by several channels",
+    "deliveries after the first": "… deliveries after a session's first one",
     "texts that left a phone": "texts that left an Android phone, through its own driver",
     "moods of a phone": "… bad days of such phones: asleep, killed, cut off, late, mute",
     "phones that were wiped": "… times when such a phone lost all that it knew",

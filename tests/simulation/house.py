@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.simulation.channels import USES
 from tests.simulation.outsiders import HEALTHY, SICK
 from tests.simulation.world import World
 
@@ -16,8 +17,8 @@ from risala.engine.wiring.engine import Engine
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 SMS_PER_S = 1.0
 """Of one organization."""
-CODES_PER_PHONE = 2
-CODES_PER_ORGANIZATION = 4
+CODES_PER_PHONE = 3
+CODES_PER_ORGANIZATION = 6
 """In any hour, of each organization."""
 SPEND_CAP = 400
 """Of one organization and day, in minor units."""
@@ -69,6 +70,7 @@ async def found(world: World, engine: Engine) -> House:
             per_organization_per_hour=CODES_PER_ORGANIZATION,
         )
         await do("inbound.opt_outs", organization_id=made, heeds=True)
+        await do("verify.channels", organization_id=made, **USES[number])
         types = [str(each) for each in TYPES]
         for host, where in ((HEALTHY, house.healthy), (SICK, house.toyed)):
             endpoint = await do(

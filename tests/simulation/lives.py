@@ -118,7 +118,7 @@ async def _trouble(world: World) -> None:
 async def rest(world: World, house: House) -> None:
     """The last life: kind carriers, nobody is killed, and time for everything to end."""
     world.at_rest = True
-    for carrier in world.carriers:
+    for carrier in world.ways:
         carrier.kind = True  # and brings what it has in the post
     async with (
         world.engine() as engine,
@@ -130,7 +130,7 @@ async def rest(world: World, house: House) -> None:
             await engine.gateway.perform("org.resume", given)
             await engine.gateway.perform("topup", {"amount": MONEY, **given})
             await _go_on(engine, organization_id)
-        for carrier in world.carriers:
+        for carrier in world.ways:
             await engine.gateway.perform("carriers.resume", {"carrier": carrier.name})
         if world.past.gaps:
             await world.till.tell_again(engine.gateway)

@@ -40,6 +40,7 @@ ERRANDS = (
     "send",
     "batch",
     "verify",
+    "resend",
     "cancel",
     "desk",
     "suspend",

@@ -80,7 +80,7 @@ def _other_machine(world: World) -> World:
     other.set_clock(world.now_ms() - other.now_ms())
     other.clock_was_set = world.clock_was_set
     other.set_back_s = world.set_back_s  # what it takes over may end so much later
-    for carrier, known in zip(other.carriers, world.carriers, strict=True):
+    for carrier, known in zip(other.ways, world.ways, strict=True):
         carrier.taken_before = len(known.taken)
         carrier.knows, carrier.ids = known.knows, {**known.ids}
     other.standby = Standby(other)  # nothing follows it
@@ -161,7 +161,7 @@ def _hide(conn: sqlite3.Connection, before: set[str]) -> None:
 
 def _sent_again(other: World, before: set[str]) -> Iterable[str]:
     """Whatever was on its way may have been sent: it is not sent again unasked."""
-    for carrier in other.carriers:
+    for carrier in other.ways:
         for taken in carrier.taken:
             if taken.segment.message_id in before:
                 yield f"DOUBLED: {taken.segment.message_id} was sent by the standby"

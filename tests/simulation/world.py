@@ -17,6 +17,7 @@ from pathlib import Path
 import trio
 from tests.simulation import machine
 from tests.simulation.carriers import KNOWS, Carrier, Copy, Line, PostedLine
+from tests.simulation.channels import SECTION, Channel
 from tests.simulation.checks import past
 from tests.simulation.checks.erased import Erased
 from tests.simulation.checks.mailings import Mailings
@@ -64,6 +65,7 @@ class World:
         ]
         # In two of three histories one of them knows ids.
         self.carriers[plan.seed // 2 % 2].knows = KNOWS[plan.seed % 3]
+        self.channels = [Channel(self)]
         self.receivers = Receivers(self)
         self.sink = Sink(self)
         self.mail = Mailboxes(self)
@@ -105,6 +107,10 @@ class World:
         """When each of them was told first."""
         self.codes: dict[str, str] = {}
         """Code SMS's recipient → the code on its phone."""
+        self.codes_of: dict[str, str] = {}
+        """Message → the code that it brought."""
+        self.sessions: list[tuple[str, str]] = []
+        """Organization and id of each verification, as its customer was told."""
         self.approved: Counter[str] = Counter()
         self.guesses: Counter[str] = Counter()
         self.credited: dict[str, int] = {}
@@ -145,6 +151,11 @@ class World:
         """Whether the process of that life is no more."""
         return self.dead or life != self.life
 
+    @property
+    def ways(self) -> list[Carrier]:
+        """The carriers, and the channels of codes."""
+        return [*self.carriers, *self.channels]
+
     # -- the engine and its ends -------------------------------------------------------------------
 
     @property
@@ -163,6 +174,7 @@ class World:
                 "sinks": {"books": {"sink": "sim", "begin": "start"}},
                 "policies": {"words": {"policy": "sim"}},
                 "standby": self.standby.settings,
+                "channels": SECTION,
                 "payments": {"till": {}, "bankily": {}},
                 "pricing": {"low_balance": "20.00"},
                 "people": {"guesses_per_ip_per_minute": 5, "codes_per_address_per_hour": 3},
@@ -186,7 +198,7 @@ class World:
             )
             for carrier in self.carriers
         )
-        drivers = {carrier.name: carrier.open(self.line) for carrier in self.carriers}
+        drivers = {carrier.name: carrier.open(self.line) for carrier in self.ways}
         ids = IdSource(self._clock, self._ids.randbytes)
         seams = Seams(
             self._clock,
@@ -208,7 +220,9 @@ class World:
             policies={"words": self.policy},
             url="https://sms.example",
         )
-        async with open_engine(self.settings, sections, drivers, seams, outside) as engine:
+        settings = self.settings
+        sections = (*sections, *(each for each in settings.carriers if each.is_channel))
+        async with open_engine(settings, sections, drivers, seams, outside) as engine:
             self._engine = engine
             self.watch.arm()
             try:
@@ -238,7 +252,7 @@ class World:
         self.say("KILLED", how)
         self.tally[how] += 1
         self.dead = True
-        for carrier in self.carriers:
+        for carrier in self.ways:
             carrier.cut_off()
         self.keep()
         self._over.set()
@@ -304,7 +318,7 @@ class World:
 
     def look_at_code(self, segment: Segment) -> None:
         if segment.urgent and (found := re.search(r"\d{6}", segment.text)):
-            self.codes[segment.recipient] = found.group()
+            self.codes[segment.recipient] = self.codes_of[segment.message_id] = found.group()
 
     def wrote(self, message: Inbound) -> None:
         self.written.append(message)
@@ -312,7 +326,7 @@ class World:
     def copies(self) -> dict[str, dict[int, list[Copy]]]:
         """Message → segment → what carriers took of it."""
         found: dict[str, dict[int, list[Copy]]] = defaultdict(lambda: defaultdict(list))
-        for carrier in self.carriers:
+        for carrier in self.ways:
             for copy in carrier.taken:
                 found[copy.segment.message_id][copy.segment.number].append(copy)
         return found

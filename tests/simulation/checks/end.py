@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import chain, pairwise
 
+from tests.simulation import channels
 from tests.simulation.checks import archives, mailings, past
 from tests.simulation.checks.limits import limits
 from tests.simulation.checks.watch import NEXT
@@ -54,7 +55,7 @@ def everything(world: World, house: House) -> None:
             archives.faults(world, conn),
             world.erased.faults(conn),
         )
-        by = (strangers, submits, mailings)
+        by = (strangers, submits, mailings, channels)
         for fault in chain(*others, *(each.faults(world, house, conn) for each in by)):
             world.fault(fault)
         rows = conn.execute("SELECT count(*) FROM messages").fetchone()[0]
@@ -100,7 +101,7 @@ def copies(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
             if entry.line.kind is Kind.REPEATED
         )
         world.tally["submitted again as the same attempt"] += repeated.total()
-        for carrier in world.carriers:
+        for carrier in world.ways:
             yield from _untold(carrier, row["id"], entries, repeated)
         for number, each in of_it.items():
             if not 1 <= number <= row["segments"]:

@@ -172,7 +172,7 @@ class Pair(Standby):
                     self._lose(way)
                 case "usurped" if self.awaits and way < 0.5 and self._may_take_over():
                     world.say("the second machine takes over while the first one lives")
-                    self._taken = self._take_over(), [len(c.taken) for c in world.carriers]
+                    self._taken = self._take_over(), [len(c.taken) for c in world.ways]
                     world.tally["takeovers beside a living machine"] += 1
                     return
                 case "async-orders" if self.awaits and self.log is not None:
@@ -270,7 +270,7 @@ class Pair(Standby):
             if self._dice.random() > TAKES_OVER or not self._may_take_over():
                 return self.tables.awaited  # else it may lack answers: the history forks
             self._is_last_there()
-            self._taken = self._take_over(), [len(each.taken) for each in self.world.carriers]
+            self._taken = self._take_over(), [len(each.taken) for each in self.world.ways]
         (report, taken), self._taken = self._taken, None
         self._hold_against(report.restored.database, taken)
         self._adopt(report)
@@ -312,7 +312,7 @@ class Pair(Standby):
             rows = dict(conn.execute("SELECT id, attempts FROM message"))
         for message_id in set(self.world.accepted) - set(rows):
             self.world.fault(f"LOST: {message_id} was answered before the takeover")
-        for carrier, count in zip(self.world.carriers, taken, strict=True):
+        for carrier, count in zip(self.world.ways, taken, strict=True):
             for at, each in enumerate(carrier.taken):
                 if not rows.get(each.segment.message_id):
                     when = "before" if at < count else "after"

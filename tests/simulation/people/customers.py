@@ -16,6 +16,7 @@ from risala.engine.wiring.engine import Engine
 OFTEN = {
     "send": 4,
     "verify": 4,
+    "resend": 2,
     "batch": 2,
     "faces": 2,
     "twilio": 2,

@@ -100,7 +100,7 @@ class Desk(Strangers):
             await self.do(name, OPERATOR, **given)
 
     async def gate(self) -> None:
-        carrier = self.dice.choice(self.world.carriers).name
+        carrier = self.dice.choice(self.world.ways).name
         match self.dice.choice(("gate", "gate", "override", "reconnect")):
             case "gate":
                 how = self.dice.choice(("carriers.pause", "carriers.drain"))

@@ -6,14 +6,18 @@ Whatever is refused is refused; only what was answered is remembered, and held a
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import trio
+from tests.simulation.channels import CHAT
 from tests.simulation.checks.past import LONG_S, has_gap
 from tests.simulation.house import House
 from tests.simulation.outsiders import FORBIDDEN
 from tests.simulation.world import World
 
-from risala.engine.model.commands import SendCode, SendMessage
+from risala.config.channels import SMS
+from risala.engine.features.channels.service import ChannelSending
+from risala.engine.model.commands import Principal, SendCode, SendMessage
 from risala.engine.model.errors import RecipientOptedOut, Refusal
 from risala.engine.wiring.engine import Engine
 from risala.plugins.contract import Inbound
@@ -104,13 +108,29 @@ class Errands:
             await self.gateway.send_code(principal, SendCode(to))
         session = await self.gateway.send_code(principal, SendCode(to))
         life = self.world.life
+        if not self.world.gone(life):
+            self.world.sessions.append((principal.organization_id, session))
         for _ in range(self.dice.randrange(7)):
             await trio.sleep(self.dice.choice((0, 0.1, 4, 20)))
             code = self.world.codes.get(to) if self.dice.random() < 0.4 else "000000"
+            if self.dice.random() < 0.2:
+                with suppress(Refusal):
+                    await self._resend(principal, session)
             good = await self.gateway.check_code(principal, session, code or "111111")
             if not self.world.gone(life):
                 self.world.guesses[session] += not good
                 self.world.approved[session] += good
+
+    async def resend(self) -> None:
+        """Somebody asks again for a code of before, of any age."""
+        if self.world.sessions:
+            organization_id, session = self.dice.choice(self.world.sessions[-4:])
+            await self._resend(self.world.principal(organization_id), session)
+
+    async def _resend(self, principal: Principal, session: str) -> None:
+        channel = self.dice.choice((None, CHAT, SMS))
+        await self.gateway.services.part(ChannelSending).resend(principal, session, channel)
+        self.say("asks again for", self.world.short(session), channel)
 
     # -- who writes to us -------------------------------------------------------------------------
 
