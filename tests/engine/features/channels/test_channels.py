@@ -343,3 +343,30 @@ async def test_a_code_for_a_payment_comes_by_sms_alone(open_channels, quick):
         await codes.resend(named, "sms")
         await codes.drivers["sms"].wait_submitted(3)
         assert codes.drivers["sms"].submitted[1].text == codes.drivers["sms"].submitted[2].text
+
+
+# -- what goes
+
+
+async def test_an_address_is_taken_out_of_all_that_is_kept(open_channels, quick):
+    async with open_channels() as codes:
+        house = codes.house
+        mine = {"organization_id": house.principal.organization_id, "number": "A@Example.org"}
+        session = await codes.send(ADDRESS, address=True)
+        await codes.drivers["email"].wait_submitted(1)
+        await codes.check(session, codes.code_in("email"))
+        await codes.send("b@example.org", address=True)
+        await codes.drivers["email"].wait_submitted(2)
+        shown = await house.gateway.perform("number.show", mine)
+        assert (shown["number"], shown["messages"], shown["verifications"]) == (ADDRESS, 1, 1)
+        erasure = await house.gateway.perform("number.forget", mine)
+        assert erasure["number"] == "….org"
+        for _ in range(100):
+            done = await house.gateway.perform("erasure.run", {"erasure_id": erasure["id"]})
+            if done["erasure"]["state"] == "done":
+                break
+        reader = house.gateway.services.repositories._store.reader
+        kept = "\n".join(reader.iterdump())
+        assert ADDRESS not in kept
+        assert "b@example.org" in kept
+        assert codes.books() == ()

@@ -140,13 +140,16 @@ def set_days(
 def forget_number(options: Options, number: str, org: str | None, yes: bool) -> None:
     """Delete an organization's data about a number: texts, numbers, events, received messages.
 
+    In place of NUMBER, an e-mail address that codes were sent to.
+
     \b
     Examples:
       risala kept forget NUMBER
       risala kept forget NUMBER --yes
     """
     # People write from abroad, too.
-    whole = number if number.startswith("+") else options.number(TypedNumber(number, "NUMBER"))
+    is_whole = number.startswith("+") or "@" in number
+    whole = number if is_whole else options.number(TypedNumber(number, "NUMBER"))
 
     async def work(session: GatewaySession) -> Reply[NumberFigures] | Reply[ErasureProgress]:
         whose = {"organization_id": await organization_id(session, org), "number": whole}

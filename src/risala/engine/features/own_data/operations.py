@@ -56,6 +56,7 @@ from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import duty
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.people.organizations import LIMITED, StoredOfKind
+from risala.engine.rules.people.emails import typed_address
 from risala.engine.rules.roles import OPERATORS, OWNERS, READERS, SUPPORT
 from risala.engine.services import Services
 from risala.sms.numbering.plan import DEFAULT
@@ -183,8 +184,11 @@ _is_whole: Final = re.compile(r"\+[1-9][0-9]{6,14}", re.ASCII).fullmatch
 
 
 def _number(value: object, info: ValidationInfo) -> str:
-    """A whole number of any country: people write from abroad, too."""
+    """A whole number of any country: people write from abroad, too; or an e-mail address, which
+    codes were sent to."""
     typed, plan = text(value), info.context or DEFAULT
+    if (address := typed_address(typed)) is not None:
+        return address
     try:
         return plan.read(typed)
     except UnreadNumber as error:
@@ -197,7 +201,11 @@ def _number(value: object, info: ValidationInfo) -> str:
 class OfNumber(OfOrganization):
     """Names a number, as a person writes it."""
 
-    number: Annotated[str, PlainValidator(_number), ArgumentKind("phone number, also abroad")]
+    number: Annotated[
+        str,
+        PlainValidator(_number),
+        ArgumentKind("phone number, also abroad; or an e-mail address"),
+    ]
 
 
 class OfErasure(Arguments):
