@@ -24,7 +24,6 @@ from risala.engine.features.compat.access import CompatAccess
 from risala.engine.model.numbers import FORGOTTEN
 from risala.http.faces.service import RequestService
 from risala.plugins.face import FaceAnswer, FaceRefusedError, FaceRequest, fields_of
-from risala.sms.numbering.plan import DEFAULT
 
 if TYPE_CHECKING:
     from tests.simulation.house import House
@@ -47,7 +46,7 @@ class Strangers(EsmeErrands):
             **{"arguments": {}, "query": {}, "headers": {}, "read": _body(b""), **given},
         )
         access = self.gateway.services.part(CompatAccess)
-        service = RequestService(self.gateway, access, DEFAULT, face, None, now_ms)
+        service = RequestService(self.gateway, access, self.world.settings, face, None, now_ms)
         return await self.world.faces[face].answer(request, service)
 
     async def faces(self) -> None:
