@@ -77,6 +77,10 @@ MESSAGES ?= 1000
 phones: $(VENV)/.stamp-dev ## send MESSAGES=… through three simulated phones with bad days, at a service that is killed
 	MESSAGES=$(MESSAGES) $(RIG) proofs.phones $(ARGS)
 
+SESSIONS ?= 10000
+reverse: $(VENV)/.stamp-dev ## verify SESSIONS=… numbers by texts and calls in any order, with forwards, replays and forgeries; SEED=…
+	RISALA_REVERSE_SESSIONS=$(SESSIONS) RISALA_REVERSE_SEED=$(or $(SEED),7) $(BIN)/python -m pytest -q -s -n 0 tests/engine/features/reverse/test_property.py $(ARGS)
+
 MINUTES ?= 60
 life: $(VENV)/.stamp-dev ## stop the service, reload, freeze it, start it with a long queue, load it for an hour; MINUTES=…
 	MINUTES=$(MINUTES) $(RIG) proofs.life $(ARGS)
@@ -136,7 +140,7 @@ $(VENV)-mutants/.stamp: proofs/mutants/requirements.lock | $(VENV)/bin/python
 	@$(VENV)-mutants/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-.PHONY: browser-test mutants kills phones life steady guards coverage trust timing faults
+.PHONY: browser-test mutants kills phones reverse life steady guards coverage trust timing faults
 browser-test: $(VENV)/.stamp-dev ## test the pages and the example page in a real browser
 	@$(HAS_CHROMIUM)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m browser tests/browser $(ARGS)

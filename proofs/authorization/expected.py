@@ -42,6 +42,7 @@ API: Final[Mapping[str, Door]] = {
     "/api/verify/check": Door.CODES,
     "/api/verify/get": Door.SECRET,
     "/api/verify/resend": Door.CODES,
+    "/api/verify/start": Door.CODES,
     "/api/verify/cancel": Door.SECRET,
     "/api/verify/list": Door.SECRET,
     "/api/verify/figures": Door.SECRET,

@@ -9,12 +9,16 @@ from playwright.sync_api import expect
 
 from looking import WIDEST, violations, wrong_on_any_screen
 from risala.sms.segment import count
+from web_verify import HOSTED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MAILINGS = ("checking", "draft", "sending", "wait_balance", "paused", "stopped", "done", "gone")
 PAGES = {
-    "": ["/outbox", "/sign-in", "/sign-up", "/sign-in/link/none", "/nope", "/app/x"],
+    "": [
+        *("/outbox", "/sign-in", "/sign-up", "/sign-in/link/none", "/nope", "/app/x"),
+        *(f"/v/{HOSTED}", f"/v/call-{HOSTED}"),
+    ],
     "NEW": ["/app"],
     "OWNER": [
         *("/app/org_1/billing", "/app/org_1/billing?kind=payments", "/app/org_2/billing"),

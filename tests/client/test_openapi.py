@@ -28,6 +28,7 @@ SHAPES = {
     answers.StartedVerification: "SendCodeAnswer",
     answers.CheckedCode: "CheckAnswer",
     answers.CodeDelivery: "CodeDeliveryAnswer",
+    answers.ReverseStart: "StartVerificationAnswer",
     answers.Verification: "VerificationAnswer",
     answers.CodeReportItem: "CodeFigure",
     answers.CodeReport: "CodeFiguresAnswer",

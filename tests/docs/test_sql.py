@@ -55,6 +55,7 @@ MAY: dict[str, str] = {
     "engine/features/compat/stored.py": HOT,  # of each used one, and of each call
     "engine/features/fixed_numbers/stored.py": HOT,  # of each code
     "engine/features/pumping/stored.py": HOT,  # of each suspicious code; counts by the hundred
+    "engine/features/reverse/stored.py": HOT,  # of each text with a word in it
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
@@ -132,6 +133,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/mailings.py": MIGRATION,
     f"{JOURNAL}/store/schema/messages.py": MIGRATION,
+    f"{JOURNAL}/store/schema/reverse.py": MIGRATION,
     f"{JOURNAL}/store/schema/money.py": MIGRATION,
     f"{JOURNAL}/store/schema/people.py": MIGRATION,
     f"{JOURNAL}/store/schema/upkeep.py": MIGRATION,

@@ -14,6 +14,7 @@ from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
     NOTHING_BESIDE,
     RESENDING,
+    STARTING,
     AddressUse,
     Principal,
     Readiness,
@@ -34,6 +35,7 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.record import from_json
 from risala.engine.model.records.verify.sessions import VerificationView
+from risala.engine.model.records.verify.starting import Method, StartedReverse
 from risala.engine.model.states import Mode, SessionState
 from risala.http.api.app import create_api
 from risala.http.server.server import serve_app
@@ -158,8 +160,16 @@ class FakeGateway:
         return code == "000000"
 
     def access(self, of: FeatureAccess[Any]) -> Any:
-        assert of is RESENDING
+        assert of in (RESENDING, STARTING)
         return self
+
+    async def start(
+        self, principal: Principal, method: Method, to: str | None, locale: str | None
+    ) -> StartedReverse:
+        await trio.lowlevel.checkpoint()
+        if self.refuse is not None:
+            raise self.refuse
+        raise NotFound("This service does not do that.")
 
     async def resend(self, principal: Principal, verification_id: str, channel: str | None) -> None:
         await trio.lowlevel.checkpoint()

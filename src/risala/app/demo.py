@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from risala.app.demo_phones import PAGE, WAITING_MAX, Phones, control_paths, phones_page
+from risala.app.demo_phones import OUR_NUMBER, PAGE, WAITING_MAX, Phones, control_paths, phones_page
 from risala.app.listening import ServiceAddresses
 from risala.config.model import CarrierSection, MailSection, PaymentsSection
 from risala.config.numbers import demo_elsewhere
@@ -124,6 +124,9 @@ class DemoCarrier:
                 "name": CARRIER,
                 "driver": "smpp",
                 "rate_per_s": 1000,
+                # No stranger writes by it: its phones are those of this page.
+                "origin": "trusted",
+                "own_number": OUR_NUMBER,
                 "prefixes": plan.prefixes,
                 "national_prefix": plan.prefixes[0],
                 "smpp": {

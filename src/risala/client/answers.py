@@ -87,6 +87,26 @@ class StartedVerification:
 
 
 @dataclass(frozen=True, slots=True)
+class ReverseStart:
+    """What a user does to prove a number."""
+
+    verification_id: str
+    status: VerificationStatus
+    method: Literal["inbound_sms", "missed_call"]
+    send_to: str
+    """Whom the user texts or calls."""
+    text: str | None
+    """What the user sends; None: the user calls."""
+    link: str
+    """Opens a new text or call on a phone."""
+    qr_svg: str = field(repr=False)
+    """The same for a phone's camera."""
+    page: str = field(repr=False)
+    """A page that shows all this to the user."""
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedCode:
     """What a code that somebody typed was judged."""
 
@@ -122,6 +142,8 @@ class Verification:
     tags: tuple[str, ...] = ()
     channel: str | None = None
     """The channel that brought the code last; None: there is only SMS."""
+    method: str | None = None
+    """What the user does in place of entering a code; None: the user enters one."""
     deliveries: tuple[CodeDelivery, ...] = ()
 
 

@@ -228,6 +228,16 @@ class Risala:
         )  # fmt: skip
         return self._caller.ask(call)
 
+    def start_verification(
+        self, method: str, *, to: str | None = None, locale: str | None = None
+    ) -> answers.ReverseStart:
+        """Let a user prove a number by a text (``inbound_sms``) or a call (``missed_call``): no SMS
+        leaves. After `LostAnswerError` one may have begun, and ends by itself."""
+        call = calls.do_once(
+            "/api/verify/start", answers.ReverseStart, method=method, to=to, locale=locale
+        )
+        return self._caller.ask(call)
+
     def get_verification(self, verification_id: str) -> answers.Verification:
         """What became of a verification."""
         call = calls.read_one(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from risala.config.kinds import Name, NationalPrefix, Network, Prefix, Section
+from risala.config.kinds import Name, NationalPrefix, Network, OwnNumber, Prefix, Section
 from risala.sms.limits import VALIDITY_S
 from risala.sms.numbering.plan import DEFAULT
 
@@ -83,6 +83,12 @@ class CarrierSection(BaseModel):
     national_prefix: NationalPrefix = DEFAULT.prefixes[0]
     """The country code of local numbers in inbound messages: numbers without it, or with ``00`` in
     place of ``+``, get it. Not set: home's. ``""``: they stay as they are written."""
+    origin: Literal["network", "trusted", "untrusted"] | None = None
+    """Whether the sender of a text or call that comes in by it is believed: `network` and `trusted`
+    let it prove a number, `untrusted` never. Not set: `network` where the driver receives on a SIM
+    of its own (`modem`, `phone`), else `untrusted`."""
+    own_number: OwnNumber | None = None
+    """The number that people write to or call to reach it, where its driver does not know it."""
     priority: Annotated[int, Field(ge=0, le=100)] = 0
     """Lower goes first; a higher number is used only while all lower ones are unhealthy."""
     weight: Annotated[int, Field(ge=1, le=1000)] = 1

@@ -73,6 +73,14 @@ NationalPrefix = Annotated[
         json_schema_extra={"words": f'a country code in quotes, such as "{_CODE}", or "" for none'},
     ),
 ]
+OwnNumber = Annotated[
+    str,
+    Field(
+        pattern=r"^(\+[1-9][0-9]{3,14}|[0-9]{2,8})$",
+        json_schema_extra={"words": f'a number of ours in quotes, such as "{_CODE}612345678"'},
+    ),
+]
+"""With ``+`` and its country, or a short number."""
 Name = Annotated[
     str,
     Field(

@@ -204,6 +204,11 @@ class Capabilities:
 
     At least :data:`SETTLE_S_MIN`; 0 only if the carrier promises that a query sees every submit
     that was made before it, even one without an answer."""
+    own_sim: bool = False
+    """True: texts and calls come in on a SIM of the operator's own, so that the network itself says
+    who sent them. Then they may prove a number, unless the setting ``origin`` says otherwise."""
+    calls: bool = False
+    """True: it reports calls that come in, by :meth:`DriverContext.call`, and picks up none."""
     fetches: bool = False
     """True: the carrier *fetches*. The driver's submit only makes the segment ready, and the
     carrier asks for it later, as a phone does that asks for its messages.
@@ -253,6 +258,18 @@ class DriverContext(Protocol):
 
         Raises:
             NotStoredError: answer the carrier with a temporary error.
+        """
+
+    async def call(self, number: str | None) -> None:
+        """Report a call that came in and was hung up before anybody answered; returns once what
+        follows from it is on disk. Since contract 1.1.
+
+        Args:
+            number: the caller's, as the carrier writes it; None: it was withheld.
+
+        Raises:
+            NotStoredError: the disk does not take it now. Nobody calls again by themselves: report
+                it once more.
         """
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:

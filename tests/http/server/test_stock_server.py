@@ -171,6 +171,7 @@ async def test_every_refusal_of_the_engine_is_the_same(stock, ours, refuse):
         ("/api/sms/get", {"messageId": "sms_1"}),
         ("/api/verify/send", {"to": "+22236123456"}),
         ("/api/verify/resend", {"verificationId": "ver_1"}),
+        ("/api/verify/start", {"method": "inbound_sms", "to": "+22236123456"}),
     ):
         content = json.dumps(body).encode()
         data = request("POST", path, *framed(content), "Origin: https://a.example", body=content)

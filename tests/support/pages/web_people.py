@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +23,7 @@ from risala.engine.features.payments.records import PaymentState
 from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.gateway.table import permitted
 from risala.engine.model.callers import Caller, CallerKind, Role
+from risala.engine.model.commands import AddressUse
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
 from risala.engine.model.following import Lagged, Told, What
 from risala.engine.model.people import (
@@ -641,6 +642,10 @@ class FakeWebGateway:
     looked_to: str | None = None
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    reverse: web_verify.FakeReverse = field(default_factory=web_verify.FakeReverse)
+    addresses: list[tuple[AddressUse, Hashable]] = field(default_factory=list)
+    """Calls that count for a client's address."""
+    refuse_address: Exception | None = None
     uploads: list[tuple[str, str, bytes]] = field(default_factory=list)
     """Organization, name and content of the files that came."""
     organization: dict[str, Any] = field(
@@ -674,7 +679,12 @@ class FakeWebGateway:
 
     def access(self, of: FeatureAccess[Any]) -> Any:
         ways = {"payments": self.payments, "factors": FakeFactors(), "providers": FakeProviders()}
-        return ways[of.feature]
+        return {**ways, "reverse": self.reverse}[of.feature]
+
+    async def take_address(self, use: AddressUse, bucket: Hashable) -> None:
+        self.addresses.append((use, bucket))
+        if self.refuse_address is not None:
+            raise self.refuse_address
 
     def console_lock(self) -> str | None:
         return None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from risala.engine.features.reverse.records import CarrierOrigin, HostedVerification, TextFault
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.states import SessionState
 from risala.engine.model.times import iso
 from web_messages import AT_MS, MESSAGE_ID
 
@@ -217,3 +220,39 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         case "inbound.opt_in" | "inbound.opt_out":
             return {"organizationId": "org_1", "number": arguments["number"]}
     return {}
+
+
+HOSTED: Final = "Zx3vTn0q2cJ8hYkWb1LrAg"
+"""The address of a page for a customer's user, of a text; with `call-` before it, of a call."""
+
+
+class FakeReverse:
+    """Verifications in which the user sends a text or calls, by their pages' addresses."""
+
+    def __init__(self) -> None:
+        self.status = SessionState.PENDING
+        self.refused: TextFault | None = None
+        self.locale: str | None = None
+
+    async def hosted(self, token: str) -> HostedVerification:
+        if token.removeprefix("call-") != HOSTED:
+            raise NotFound("There is no such verification.")
+        is_call = token.startswith("call-")
+        text, number = "Boutique Nour 7K3MX9QD", "+22241000000"
+        drawn = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" class="qr"/>'
+        return HostedVerification(
+            verification_id=SESSION_ID,
+            organization_id="org_1",
+            status=self.status,
+            method=Method.MISSED_CALL if is_call else Method.INBOUND_SMS,
+            name="Boutique Nour",
+            send_to=number,
+            text=None if is_call else text,
+            link=f"tel:{number}" if is_call else f"sms:{number}?&body=Boutique%20Nour",
+            qr_svg=drawn if self.status is SessionState.PENDING else "",
+            locale=self.locale,
+            refused=self.refused,
+        )
+
+    def origin(self, carrier: str) -> CarrierOrigin | None:
+        return None

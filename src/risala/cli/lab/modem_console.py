@@ -168,6 +168,10 @@ def _event_text(event: s.ModemEvent) -> tuple[str, str, str | None]:
             return "network", _network(event.signal, event.registration), None
         case s.UssdAsked():
             return "ussd", f"{event.code}: {event.text or 'not known'}", None
+        case s.CallCame():
+            return "call", f"from {event.caller or 'nobody known'}", "cyan"
+        case s.CallEnded():
+            return "call", f"from {event.caller or 'nobody known'}: hung up", "cyan"
         case s.Misbehaved():
             return "quirk", f"{event.kind} at {event.command}", "magenta"
         case s.Trouble():

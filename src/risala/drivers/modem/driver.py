@@ -79,6 +79,8 @@ class ModemDriver:
             query=False,
             validity=True,
             window_max=1,
+            own_sim=True,
+            calls=settings.calls,
             submit_s=longest_submit_s(settings),
         )
         self._port = Port(settings.port, open_port, is_there, reset_usb or UsbReset(settings.port))

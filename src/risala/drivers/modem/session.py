@@ -13,6 +13,7 @@ from risala.drivers.modem.at.fields import Registration
 from risala.drivers.modem.at.lines import RESTARTED
 from risala.drivers.modem.card import limits
 from risala.drivers.modem.card.balance import Balance
+from risala.drivers.modem.inbound.calls import ModemCalls
 from risala.drivers.modem.inbound.inbox import ModemInbox
 from risala.drivers.modem.inbound.intake import ModemIntake
 from risala.drivers.modem.ready.pin import Unready
@@ -66,6 +67,7 @@ class ModemSession:
             coding=settings.inbound_coding,
         )
         self.inbox = ModemInbox(context, asker, facts, intake)
+        self._calls = ModemCalls(context, asker) if facts.shows_callers else None
         self.sender = ModemSender(asker, facts, self.inbox, settings, records)
         self._watch = Watch(asker, self.inbox, settings.check_every_s, self._on_sight)
         self._seen = False
@@ -104,6 +106,8 @@ class ModemSession:
                 nursery.start_soon(self._guard, self._watch.run)
                 nursery.start_soon(self._guard, self.sender.run)
                 nursery.start_soon(self._guard, self.inbox.run)
+                if self._calls is not None:
+                    nursery.start_soon(self._guard, self._calls.run)
                 nursery.start_soon(self._guard, self._ask_balance)
                 nursery.start_soon(self._guard, self._notice_loss)
                 nursery.start_soon(self._begin_days)
@@ -145,7 +149,7 @@ class ModemSession:
             self._end(NoAnswerError("the modem restarted"))
         elif urc.name == "+CUSD":
             self.dialogues.on_urc(urc)
-        else:
+        elif self._calls is None or not self._calls.on_urc(urc):
             self.inbox.on_urc(urc)
 
     # -- health ----------------------------------------------------------------------------------
@@ -205,6 +209,7 @@ class ModemSession:
             "iccid": f"…{identity.iccid[-_TAIL:]}" if identity.iccid else None,
             "number": identity.number or None,
             "smsc": facts.smsc or None,
+            "calls": None if self._calls is None else "yes",
             "operator": sight.operator or None,
             "registration": registered,
             "signal_dbm": sight.signal_dbm,

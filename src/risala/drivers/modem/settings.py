@@ -118,6 +118,9 @@ class ModemSettings(BaseModel):
     """Ask for status reports."""
     inbound: bool = True
     """Hand over received messages; False leaves them where they are."""
+    calls: bool = False
+    """Report calls that come in, and hang each up before it is answered, so that people prove their
+    number by a missed call. False: calls ring as they would without Risala."""
     inbound_coding: InboundCoding = InboundCoding.AUTO
     """How received texts and the network's answers (USSD) are read: ``auto`` believes the declared
     coding unless the content is evidently something else; ``declared`` believes it always; a form

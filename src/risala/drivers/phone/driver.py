@@ -83,6 +83,7 @@ class PhoneDriver:
             inbound=True,
             query=True,
             validity=True,
+            own_sim=True,
             window_max=WINDOW_MAX,
             submit_s=max(settings.fetch_s, settings.sent_s) + SPARE_S,
             takes_whole=True,

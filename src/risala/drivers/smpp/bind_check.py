@@ -66,6 +66,9 @@ class _CheckContext:
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         raise NotStoredError
 
+    async def call(self, number: str | None) -> None:
+        raise NotStoredError
+
     async def remember(self, notes: Mapping[str, str | None]) -> None:
         raise NotStoredError
 

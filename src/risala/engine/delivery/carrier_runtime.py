@@ -13,7 +13,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.delivery.driver_context import TextTaker, WorkerContext
+from risala.engine.delivery.driver_context import ArrivalParts, TextTaker, WorkerContext
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries
 from risala.engine.delivery.worker.worker import CarrierWorker
@@ -44,6 +44,7 @@ class CarrierRuntime:
     _texts: ItemLoop
     """Keeps texts from phones aside that cannot be stored."""
     _accounts: AccountRuntime
+    _arrived: ArrivalParts
 
     async def start(self, lane: CarrierWorker) -> None:
         """Start a worker: its driver connects."""
@@ -62,6 +63,7 @@ class CarrierRuntime:
             self._plan,
             self._texts,
             self._taker_of(lane.name),
+            self._arrived,
         )
         await self._supervisor.start_service(
             f"driver {lane.name}", partial(self._drive, lane, context), policy=DRIVER_POLICY

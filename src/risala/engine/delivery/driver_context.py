@@ -13,7 +13,7 @@ import structlog
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.worker.calls import checked
 from risala.engine.delivery.worker.discreet import discreet, discreet_receipt
-from risala.engine.delivery.worker.worker import CarrierWorker
+from risala.engine.delivery.worker.worker import UNTRUSTED, CarrierWorker
 from risala.engine.journal.carrier_secrets import SecretOwner
 from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import Draining, Failed, Unavailable
@@ -22,6 +22,8 @@ from risala.engine.model.features import duty
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.attempts import Arrival
 from risala.engine.model.records.carriers.stored import TooManyNotes
+from risala.engine.model.records.inbound import PhoneArrival
+from risala.engine.model.records.messages import StoreArrival
 from risala.plugins.contract import (
     RECEIPTS_SOON_MAX,
     Accepted,
@@ -40,8 +42,15 @@ log = structlog.get_logger(__name__)
 
 TextTaker = Callable[[Inbound, Sequence[str]], Awaitable[None]]
 """Stores a text, and strikes notes of its driver in the same transaction."""
+ArrivalParts = Callable[[PhoneArrival], Sequence[StoreArrival]]
+"""What features do with a text or call in the transaction that stores it."""
 ITEM_CHARACTERS: Final = 100
 """What is shown of a text's ids, which are the carrier's."""
+
+
+def no_parts(_: PhoneArrival) -> Sequence[StoreArrival]:
+    """No feature does anything with it."""
+    return ()
 
 
 class WorkerContext:
@@ -50,6 +59,7 @@ class WorkerContext:
     Args:
         texts: where an incoming text is set aside that no database can keep.
         taker: takes the incoming texts; None: they are for customers.
+        arrived: what features do with a text or call for customers.
     """
 
     def __init__(
@@ -60,8 +70,10 @@ class WorkerContext:
         plan: NumberingPlan,
         texts: ItemLoop,
         taker: TextTaker | None = None,
+        arrived: ArrivalParts = no_parts,
     ) -> None:
         self._lane = lane
+        self._arrived = arrived
         self._texts = texts
         self._taker = taker
         self._repositories = repositories
@@ -131,7 +143,22 @@ class WorkerContext:
         with self._text_not_stored(message):
             received = self._at_home(message)
             ways = self._plan.ways_to_write(received.recipient or "")
-            await stored.receive(message_id, self.carrier, received, ways, stamp, accounts, keys)
+            parts = self._parts(received.sender, received.text)
+            await stored.receive(
+                message_id, self.carrier, received, ways, stamp, accounts, keys, parts
+            )
+
+    def _parts(self, number: str, text: str | None) -> Sequence[StoreArrival]:
+        is_believed = self._lane.origin != UNTRUSTED
+        return self._arrived(PhoneArrival(self.carrier, number, is_believed, text))
+
+    async def call(self, number: str | None) -> None:
+        if self._taker is not None:
+            return
+        caller = self._plan.with_country(number or "", self._lane.carrier.national_prefix)
+        if parts := self._parts(caller, None):
+            with _not_stored():
+                await self._repositories.inbound.take_call(parts, self._lane.recorder.stamp())
 
     def _at_home(self, message: Inbound) -> Inbound:
         """Both numbers in the service's own form, however the carrier wrote them."""

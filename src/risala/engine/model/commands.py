@@ -13,6 +13,7 @@ from risala.dataclass import dataclass
 from risala.engine.model.lines import Line
 from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.records.keys import KeyChallenge, KeyType
+from risala.engine.model.records.verify.starting import Method, StartedReverse
 from risala.engine.model.states import PRIORITY_MESSAGE, Mode
 from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
 from risala.sms.message import Alphabet, Concatenation
@@ -253,3 +254,22 @@ class RequestNotes(Protocol):
 
 
 NOTES: Final[FeatureAccess[RequestNotes]] = FeatureAccess("request_log")
+
+
+class Starts(Protocol):
+    """Starts verifications without a code."""
+
+    async def start(
+        self, principal: Principal, method: Method, to: str | None, locale: str | None
+    ) -> StartedReverse:
+        """Open a session in which the user sends a text, or calls.
+
+        Raises:
+            Invalid: a number is missing, or the language is not known.
+            VerifyRefused: no number of ours can be texted, or called.
+            RateLimited, Forbidden: refused; nothing was stored.
+            Unavailable: not now.
+        """
+
+
+STARTING: Final[FeatureAccess[Starts]] = FeatureAccess("reverse")

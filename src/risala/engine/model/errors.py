@@ -17,6 +17,7 @@
     │   ├── PolicyRefused          a policy of the operator's forbids it            400
     │   ├── RecipientOptedOut      the recipient wants no messages                   400
     │   ├── NoChannelLeft          a code cannot be brought once more                400
+    │   ├── VerifyRefused          no way to verify in this manner                   400
     │   ├── MessageLoop            it came through this service, or too many         400
     │   ├── NotFound               no such thing for this caller                     404
     │   ├── InsufficientBalance    the balance does not cover the price              402
@@ -253,6 +254,15 @@ class MessageLoop(Refusal):
 
 class NoChannelLeft(Refusal):
     """A code cannot be brought by another channel."""
+
+
+class VerifyRefused(Refusal):
+    """A verification cannot be begun or checked in this way."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        """Stable, for programs."""
 
 
 class PolicyRefused(Refusal):

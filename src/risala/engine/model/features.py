@@ -36,8 +36,8 @@ NAMES: Final[tuple[str, ...]] = (
         "own_texts",
         "hops",
     ),
-    *("code_figures", "session_details", "channels", "fixed_numbers", "trail_heads", "sinks"),
-    *("pumping", "doctor", "challenges"),
+    *("code_figures", "session_details", "channels", "fixed_numbers", "reverse"),
+    *("trail_heads", "sinks", "pumping", "doctor", "challenges"),
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
 
@@ -134,6 +134,13 @@ class Feature:
     session_goes_on: Declared | None = None
     """In the transaction in which one of these messages fails: whether the session goes on. A
     function of a connection, the session's row, the message's id and the time."""
+    session_way: str = ""
+    """What sessions that name it are counted as, in place of a channel: no message has a code of
+    theirs."""
+    arrived: Declared | None = None
+    """Its part in a text or call that comes in: a function of ``SessionSources`` and of the
+    ``PhoneArrival``, which returns what it does in the transaction that stores it
+    (``StoreArrival``), or None."""
     access: Declared | None = None
     """What others do with it that is no operation, such as programs without an account, or who
     signs in: the part of the services that its ``FeatureAccess`` describes."""

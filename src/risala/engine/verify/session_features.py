@@ -8,7 +8,7 @@ loaded with the first session, or the first request, that needs it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, Protocol
 
@@ -17,8 +17,9 @@ from risala.dataclass import dataclass
 from risala.engine.journal.repositories import Repositories
 from risala.engine.model.commands import Beside, Principal, SendCode
 from risala.engine.model.features import Feature, features
+from risala.engine.model.records.inbound import PhoneArrival
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.messages import CodeRoute, StoreBeside
+from risala.engine.model.records.messages import CodeRoute, StoreArrival, StoreBeside
 from risala.engine.model.states import Mode
 from risala.engine.rules.keyring import Codes, Ring, is_code
 from risala.engine.rules.template import render
@@ -208,6 +209,12 @@ class SessionFeatures:
             for each in _named(session)
             for name, value in self._of(each).details(session).items()
         }
+
+    def arrived(self, arrival: PhoneArrival) -> Sequence[StoreArrival]:
+        """What features do with a text or call, in the transaction that stores it."""
+        parts = (each.arrived for each in features())
+        does = (part()(self._sources, arrival) for part in parts if part is not None)
+        return [each for each in does if each is not None]
 
     def part(self, name: str) -> SessionFeature:
         """The part of a feature that is there."""

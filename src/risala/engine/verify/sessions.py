@@ -235,7 +235,8 @@ class VerificationSessions(Decider[SessionsMessage]):
 
     def _judge(self, message: Judge) -> object:
         row = self._owned_row(message)
-        if row.status is not SessionState.PENDING and message.by is None:
+        is_over = row.status is not SessionState.PENDING
+        if is_over and message.by is None and not (row.is_fixed and row.features):
             return False  # the session is over and never changes again, so the guess need not wait
         return Later(self._check, message, row, self._turns.join(row.id))
 

@@ -148,6 +148,7 @@ def build_registry(
         taker_of,
         core.set_aside.loop("inbound"),
         AccountRuntime(core.supervisor),
+        core.session_features.arrived,
     )
     parts = RegistryParts(
         fleet=sending.fleet,

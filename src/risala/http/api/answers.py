@@ -27,6 +27,7 @@ from risala.engine.model.records.verify.sessions import (
     SessionDelivery,
     VerificationView,
 )
+from risala.engine.model.records.verify.starting import StartedReverse
 from risala.engine.model.records.webhooks import Endpoint, Replayed, WebhookDelivery
 from risala.engine.model.wire import LEAN_STATUS
 from risala.sms.cause import Cause
@@ -154,6 +155,11 @@ VERIFICATION: Final = ApiAnswer(
             "items": _TEXT,
             "description": "The tags that `POST /api/verify/send` gave it, if any; for 30 days.",
         },
+        "method": {
+            **_TEXT,
+            "description": "What the user does, of a session that `POST /api/verify/start` began."
+            " `to` is empty until a number is proven, where none was given.",
+        },
         "channel": {**_TEXT, "description": "The channel that brought the code last."},
         "deliveries": {
             "type": "array",
@@ -165,6 +171,7 @@ VERIFICATION: Final = ApiAnswer(
         },
     },
 )
+STARTED: Final = ApiAnswer("StartVerificationAnswer", record=StartedReverse)
 CODE_FIGURES: Final = ApiAnswer("CodeFiguresAnswer", record=CodeFigures)
 
 
@@ -288,7 +295,7 @@ REPLAY: Final = Component(
 )
 COMPONENTS: Final = (
     *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, CODE_DELIVERY),
-    *(VERIFICATION, INBOUND, CODE_FIGURE, CODE_FIGURES),
+    *(VERIFICATION, STARTED, INBOUND, CODE_FIGURE, CODE_FIGURES),
     *(
         LEDGER_ENTRY,
         PRICE,

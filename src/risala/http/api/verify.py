@@ -1,4 +1,5 @@
-"""``POST /api/verify/send``, ``/check``, ``/get`` and ``/resend`` (contract §4, §14)."""
+"""``POST /api/verify/send``, ``/check``, ``/get``, ``/resend`` and ``/start`` (contract §4,
+§14)."""
 
 from __future__ import annotations
 
@@ -42,6 +43,7 @@ SEND: Final = "/api/verify/send"
 CHECK: Final = "/api/verify/check"
 GET: Final = "/api/verify/get"
 RESEND: Final = "/api/verify/resend"
+START: Final = "/api/verify/start"
 
 _APPROVED: Final = json_bytes({"status": "approved"})
 _DENIED: Final = json_bytes({"status": "denied"})
@@ -50,7 +52,7 @@ _DENIED: Final = json_bytes({"status": "denied"})
 def add_verify(
     paths: PlainRoutes, gateway: Gateway, context: Compared, key_auth: ApiKeyAuth
 ) -> None:
-    """Serve ``POST /api/verify/send``, ``/check``, ``/get`` and ``/resend``."""
+    """Serve ``POST /api/verify/send``, ``/check``, ``/get``, ``/resend`` and ``/start``."""
     auth = _VerifyAuth(gateway, key_auth)
 
     async def send(request: PlainRequest) -> PlainAnswer:
@@ -96,9 +98,18 @@ def add_verify(
             return await shown(principal, body.verification_id)
         return PlainAnswer(json_bytes({"verificationId": body.verification_id}))
 
+    async def start(request: PlainRequest) -> PlainAnswer:
+        principal = await auth.enter(request, AddressUse.CODE_SEND)
+        # Imported here: few services have numbers that can be texted or called.
+        from risala.http.api.verify_start import start_answer
+
+        raw = await read_body(request)
+        return PlainAnswer(json_bytes(await start_answer(gateway, principal, raw, context())))
+
     open_to_browsers(paths, SEND, send)
     open_to_browsers(paths, CHECK, check)
     open_to_browsers(paths, RESEND, resend)
+    open_to_browsers(paths, START, start)
     paths.route(GET, get)
 
 

@@ -46,6 +46,16 @@ WORDS: Final[Mapping[str, ErrorWord]] = {
         "each channel of the verification was tried, or the verification is over",
         "Send another code.",
     ),
+    "NO_CODE": ErrorWord(
+        400,
+        "the user sends a text or calls in this verification: there is no code to check",
+        "Wait for `verify.approved`, or ask `POST /api/verify/get`.",
+    ),
+    "NO_NUMBER": ErrorWord(
+        400,
+        "no number of the service can be texted or called to prove a number",
+        "Send a code instead. The operator sees why on the carriers' pages.",
+    ),
     "LOOP": ErrorWord(
         400,
         "another Risala passes on a message that has come through this service before, or through "

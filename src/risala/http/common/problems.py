@@ -189,6 +189,8 @@ def _refused(error: errors.EngineError) -> Problem:
             return Problem(status, str(error), {"code": "RECIPIENT_OPTED_OUT"})
         case errors.NoChannelLeft():
             return Problem(status, str(error), {"code": "NO_CHANNEL_LEFT"})
+        case errors.VerifyRefused():
+            return Problem(status, str(error), {"code": error.code})
         case errors.MessageLoop():
             return Problem(status, str(error), {"code": "LOOP"})
         case errors.PolicyRefused():

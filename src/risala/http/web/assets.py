@@ -25,7 +25,7 @@ _FILES: Final = (
     _VENDOR / "htmx" / "htmx.min.js",
     *(_VENDOR / "uplot" / "uPlot.iife.min.js", _VENDOR / "uplot" / "uPlot.min.css"),
     *(_OWN / "ui.js", _OWN / "sms.js", _OWN / "compose.js", _OWN / "plot.js"),
-    _OWN / "passkeys.js",
+    *(_OWN / "passkeys.js", _OWN / "hosted.js"),
     *(_OWN / "risala.css", _OWN / "dark.css"),
 )
 """Prepended to the names in a style sheet: their addresses are part of the sheet's content."""

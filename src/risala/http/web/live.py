@@ -72,10 +72,25 @@ class StreamReader(Protocol):
 class LiveStreams:
     """All streams of pages: counted, and ended with the sessions that they are for."""
 
-    def __init__(self, shutdown: trio.Event) -> None:
+    def __init__(
+        self,
+        shutdown: trio.Event,
+        streams_max: int = STREAMS_MAX,
+        per_reader_max: int = STREAMS_PER_USER_MAX,
+    ) -> None:
         self._shutdown = shutdown
+        self._streams_max, self._per_reader_max = streams_max, per_reader_max
         self._open: Counter[str] = Counter()
         self._followers: set[PageFollower] = set()
+        self._apart: dict[str, LiveStreams] = {}
+
+    def apart(self, kind: str, streams_max: int, per_reader_max: int) -> LiveStreams:
+        """Streams of another kind, which have limits of their own and end with these."""
+        if kind not in self._apart:
+            streams = LiveStreams(self._shutdown, streams_max, per_reader_max)
+            streams._followers = self._followers
+            self._apart[kind] = streams
+        return self._apart[kind]
 
     @property
     def open(self) -> int:
@@ -119,9 +134,9 @@ class LiveStreams:
     def _refusal(self, user_id: str) -> EngineError | None:
         if self._shutdown.is_set():
             return Draining()
-        if self._open[user_id] >= STREAMS_PER_USER_MAX:
+        if self._open[user_id] >= self._per_reader_max:
             return RateLimited("streams", AGAIN_S, "There are too many pages open already.")
-        if self.open >= STREAMS_MAX:
+        if self.open >= self._streams_max:
             return Overloaded("Too many streams are open. Close one first.")
         return None
 

@@ -21,6 +21,7 @@ from risala.lab.modem.at.textmode import Parameters, Writer, written
 from risala.lab.modem.card import Card
 from risala.lab.modem.power import Power
 from risala.lab.modem.quirks import ModemBehaviour
+from risala.lab.modem.ringing import Ringing
 from risala.lab.modem.world import events as e
 from risala.lab.modem.world.config import ModemConfig
 from risala.lab.modem.world.network import REGISTERED, UNKNOWN_SIGNAL, SimulatedNetwork, Timetable
@@ -144,6 +145,7 @@ class ModemCore:
         self.cnmi: NumberSetting = NumberSetting("+CNMI", profile.cnmi, (0,) * len(profile.cnmi))
         self.settings = NumberSettings((*settings, self.cnmi))
         self.power = Power(self)
+        self.ringing = Ringing()
         self._make_voice = make_voice
         self._voice = make_voice(self)
         self._output = bytearray()

@@ -47,6 +47,8 @@ from risala.lab.modem.quirks import (
 from risala.lab.modem.script.actions import ActionError, Script, ScriptStep, perform
 from risala.lab.modem.world.config import ModemConfig, ReferenceForm, ReportStatus
 from risala.lab.modem.world.events import (
+    CallCame,
+    CallEnded,
     CommandAnswered,
     Heard,
     InboundSent,
@@ -70,6 +72,8 @@ __all__ = [
     "PROFILES",
     "SICK",
     "ActionError",
+    "CallCame",
+    "CallEnded",
     "CommandAnswered",
     "Heard",
     "InboundSent",

@@ -30,6 +30,8 @@ class RecordingContext:
         self._carrier = carrier
         self.receipts: list[Receipt] = []
         self.inbounds: list[Inbound] = []
+        self.calls: list[str | None] = []
+        """Numbers of callers; None: withheld."""
         self.late: list[tuple[Segment, Outcome]] = []
         self.reachables: list[str] = []
         """Numbers of phones that can be reached again."""
@@ -90,6 +92,12 @@ class RecordingContext:
         for key in keys:
             self.secrets.pop(key, None)
         self._write(dict.fromkeys(keys))
+
+    async def call(self, number: str | None) -> None:
+        await self._store()
+        self._refuse()
+        self.calls.append(number)
+        self._change()
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
         await self._remember(dict(notes), {})

@@ -699,3 +699,26 @@ async def test_reports_that_are_not_wanted(autojump_clock, practice):
     found = await practice.examine(reports=False)
     assert state_of(found, "status reports") is CheckState.OK
     assert "reports = false" in text_of(found, "status reports")
+
+
+@pytest.mark.parametrize(
+    ("reply", "state", "words"),
+    [
+        ("+CLIP: 0,1\r\n\r\nOK", CheckState.OK, "a missed call proves a number"),
+        ("+CLIP: 0,0\r\n\r\nOK", CheckState.WARN, "hides who calls"),
+        ("+CLIP: 1,2\r\n\r\nOK", CheckState.WARN, "does not say"),
+        ("ERROR", CheckState.WARN, "does not say"),
+    ],
+)
+async def test_whether_the_network_tells_who_calls(practice, modem, reply, state, words):
+    modem.replies[r"AT\+CLIP\?"] = reply
+    found = await practice.examine(calls=True)
+    assert state_of(found, "missed calls") is state
+    assert words in text_of(found, "missed calls")
+    assert modem.count("AT+CLIP=1") == 0
+
+
+async def test_callers_are_not_asked_for_unless_calls_are_reported(practice, modem):
+    found = await practice.examine()
+    assert "calls = false" in text_of(found, "missed calls")
+    assert modem.count("AT+CLIP?") == 0

@@ -119,7 +119,7 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
     assert sorted(found) == [
         *("audit.jsonl", "inbound.jsonl", "ledger.jsonl", "list-people.jsonl", "lists.jsonl"),
         *("mailing-rows.jsonl", "mailings.jsonl", "messages.jsonl", "opt-outs.jsonl"),
-        *("payments.jsonl", "saved-texts.jsonl", "settings.json"),
+        *("payments.jsonl", "reverse-verifications.jsonl", "saved-texts.jsonl", "settings.json"),
         *("verification-details.jsonl", "verifications.jsonl"),
     ]
     sent = [each for each in found["messages.jsonl"] if each["kind"] == "sms"]

@@ -22,6 +22,7 @@ from risala.plugins.testing.fake_driver import FakeDriver
 
 TO = "+22236123456"
 PEER = "192.0.2.1"
+FAKE = CarrierSection(name="fake", driver="fake", origin="trusted", own_number="+22241000000")
 TABLES = ("messages", "verifications", "ledger", "idempotency", "events")
 
 
@@ -105,7 +106,9 @@ def open_desk(tmp_path: Path) -> OpenDesk:
 
     @asynccontextmanager
     async def open_one(
-        http: dict | None = None, driver: FakeDriver | None = None, **sections: Any
+        http: dict | None = None,
+        driver: FakeDriver | None = None,
+        **sections: Any,
     ) -> AsyncIterator[Desk]:
         settings = Settings(
             storage=StorageSection(data_dir=tmp_path),
@@ -113,7 +116,7 @@ def open_desk(tmp_path: Path) -> OpenDesk:
             **sections,
         )
         carriers = (
-            CarrierSection(name="fake", driver="fake"),
+            FAKE,
             CarrierSection(name="test", driver="test", prefixes=()),
         )
         drivers = {"fake": driver or FakeDriver(), "test": FACTORY.build("test", None)}

@@ -7,7 +7,7 @@ from cases import sweep
 from risala.http.common.origins import EXPOSED
 
 APP, EVIL = "https://app.example", "https://evil.example"
-OPEN = ("/api/verify/send", "/api/verify/check", "/api/verify/resend")
+OPEN = ("/api/verify/send", "/api/verify/check", "/api/verify/resend", "/api/verify/start")
 CLOSED = ("/api/verify/get", "/api/sms", "/api/sms/get", "/api/sms/batch", "/nowhere")
 PREFLIGHT = {
     "origin": APP,
@@ -138,8 +138,9 @@ async def test_the_origins_of_a_key(desk, refused, allowed, origin, passes):
     for mode in ("live", "test"):
         created = await desk.make_key(mode=mode, allowed_origins=allowed)
         before = desk.rows()
-        for path in OPEN:
-            response = await desk.post(path, {}, created["value"], **headers)
+        for number, path in enumerate(OPEN):
+            peer = f"192.0.2.{number}"  # each has a limit of its own
+            response = await desk.post(path, {}, created["value"], peer, **headers)
             payload = await refused(response, 400 if passes else 403)
             assert passes or payload["code"] == "FORBIDDEN"
             assert response.headers["vary"] == "origin"

@@ -27,11 +27,11 @@ from risala.drivers.modem.at.events import (
     Urc,
 )
 from risala.drivers.modem.at.lines import (
-    UNSOLICITED,
     URC_HEADERS,
     Result,
     call_of,
     final_of,
+    is_unsolicited,
     name_of,
     pdu_header_of,
 )
@@ -240,7 +240,7 @@ class AtEngine:
         name = name_of(line)
         if name is None:
             self._bare(line, events)
-        elif command is not None and name == command.name and name not in UNSOLICITED:
+        elif command is not None and name == command.name and not is_unsolicited(name, line):
             self._seen_own_row, self._late_result = True, False
             self._row(name, line, events)
         elif any(name == abandoned.name for abandoned in self._abandoned) or name == "+CMGS":

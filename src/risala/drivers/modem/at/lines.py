@@ -127,6 +127,8 @@ UNSOLICITED: Final = frozenset((
     "*RADIOPOWER", "*STKI",
 ))
 """Names of lines that are unsolicited even while a command waits, for any command."""
+_caller_setting: Final = re.compile(r"\+CLIP:\s*[01]\s*,\s*[0-2]", re.IGNORECASE).fullmatch
+"""The answer to ``AT+CLIP?`` (27.007 §7.11); a caller's number is in quotes, or left out."""
 
 _WORDS: Final = frozenset((
     "RDY", "SMS READY", "CALL READY", "PB DONE", "SMS DONE", "SYSSTART", "START",
@@ -147,6 +149,11 @@ def name_of(line: str) -> str | None:
         return match[0].upper()
     word = line.upper()
     return word if word in _WORDS else None
+
+
+def is_unsolicited(name: str, line: str) -> bool:
+    """Whether a line of this name is unsolicited even while its own command waits."""
+    return name in UNSOLICITED and _caller_setting(line) is None
 
 
 _FIELDS_MAX: Final = {"+CMT": 2, "+CDS": 1, "+CBM": 1, "+CMGR": 3, "+CMGL": 4}

@@ -45,6 +45,7 @@ _STEPS: Final = (
     _Step("storage", ("answers", "PIN"), modem_checks.storage),
     _Step("receiving", ("answers", "storage"), modem_checks.receiving),
     _Step("status reports", ("answers", "receiving"), modem_checks.status_reports),
+    _Step("missed calls", ("answers", "PIN"), modem_checks.callers),
 )
 CHECKS: Final = tuple(step.name for step in _STEPS)
 

@@ -15,6 +15,8 @@ from risala.drivers.modem.ready.storage import Usage
 from risala.drivers.modem.talk.link import NoAnswerError
 
 _WAKE_S: Final = 2.0
+_NETWORK_S: Final = 20.0
+"""The answer to a question that the modem passes on to the network."""
 _POSITION: Final = b"$G"
 """Begins each line of a GPS receiver (NMEA 0183)."""
 
@@ -196,3 +198,22 @@ async def status_reports(bench: Bench) -> CheckVerdict:
     if routing is not None and routing.reports:
         return ok("The modem hands them on: messages become “delivered”.")
     return warn("The modem hands none on: messages stay “sent”, whether they arrive or not.")
+
+
+async def callers(bench: Bench) -> CheckVerdict:
+    """Does the network tell who calls? The question itself changes nothing (27.007 §7.11)."""
+    if not bench.settings.calls:
+        return ok("They are not reported (calls = false).")
+    shown = first(await bench.asker.rows("AT+CLIP?", _NETWORK_S), "+CLIP")
+    status = number(shown[1]) if len(shown) > 1 else None
+    if status == 1:
+        return ok("The network tells who calls: a missed call proves a number.")
+    if status == 0:
+        return warn(
+            "The network hides who calls from this SIM, so that no missed call proves a number: ask"
+            " its operator for caller identification (CLIP), or take inbound_sms."
+        )
+    return warn(
+        "The modem does not say whether the network tells who calls: call it once, and see whether"
+        " its trace has the end of your number."
+    )

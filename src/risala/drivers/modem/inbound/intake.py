@@ -95,9 +95,9 @@ class ModemIntake:
         now_ms = self._now_ms()
         if place_of(part.deliver) is None:
             message = message_of([part], [text_of(part.deliver)], now_ms)
-            await _durably(lambda: self._context.inbound(message))
+            await durably(lambda: self._context.inbound(message))
         elif not self._parts.knows(part.digest):
-            await _durably(lambda: self._parts.keep(part, pdu, tpdu_octets, now_ms))
+            await durably(lambda: self._parts.keep(part, pdu, tpdu_octets, now_ms))
             await self.hand_over()
 
     async def hand_over(self) -> None:
@@ -108,7 +108,7 @@ class ModemIntake:
                 parts = f"{whole.missing} of its parts"
                 self._context.trace(f"A long message is handed over without {parts}: {whole.why}.")
             store = partial(self._context.inbound, whole.message, forget=notes_of(whole))
-            await _durably(store)
+            await durably(store)
             self._parts.is_safe(whole)
 
     async def end_waiting(self) -> None:
@@ -127,7 +127,7 @@ class ModemIntake:
             match.sent.uncertain = None
             outcome = Accepted(match.sent.carrier_id, "proved by its status report")
             await self._context.late_outcome(segment, outcome)
-        await _durably(lambda: self._context.receipt(match.receipt))
+        await durably(lambda: self._context.receipt(match.receipt))
 
 
 def written_s(pdu: str, tpdu_octets: int | None) -> float:
@@ -151,7 +151,7 @@ def _tpdu_of(pdu: str, tpdu_octets: int | None) -> object:
         return None
 
 
-async def _durably(store: Callable[[], Awaitable[None]]) -> None:
+async def durably(store: Callable[[], Awaitable[None]]) -> None:
     """Call ``store`` until the engine takes it. Later messages of the modem wait: the engine could
     not store those either."""
     wait_s = _RETRY_FIRST_S

@@ -39,6 +39,8 @@ class Facts:
     """The storage in which it keeps received messages; empty if it has no +CPMS."""
     storages: tuple[str, ...] = ()
     routing: Routing = field(default_factory=Routing)
+    shows_callers: bool = False
+    """The modem tells who calls (+CLIP): calls are reported, and hung up."""
     more_messages: bool = False
     """The modem takes +CMMS, which keeps the radio link between two messages."""
     init_refused: list[str] = field(default_factory=list)
@@ -85,6 +87,7 @@ async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> 
     facts.smsc = await find_smsc(asker, settings.smsc_number)
     await _receive(asker, settings, facts)
     facts.more_messages = await asker.ok("AT+CMMS=?")
+    facts.shows_callers = settings.calls and await asker.ok("AT+CLIP=1")
     return facts
 
 

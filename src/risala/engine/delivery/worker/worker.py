@@ -42,6 +42,7 @@ log = structlog.get_logger(__name__)
 
 _lease: Final = quickly(Lease)
 
+UNTRUSTED: Final = "untrusted"
 STORAGE_PAUSE_S: Final = 1.0
 """Rest after an attempt could not be written: the disk is full or the service stops."""
 
@@ -129,6 +130,12 @@ class CarrierWorker:
         self.answers.retune(carrier)
         self.throttle.retune(carrier.rate_per_s, trio.current_time())
         self.hooks.changed()
+
+    @property
+    def origin(self) -> str:
+        """Whether the sender of an incoming text is believed: a word of the setting ``origin``."""
+        default = "network" if self.driver.capabilities.own_sim else UNTRUSTED
+        return self.carrier.origin or default
 
     @property
     def silent(self) -> int:

@@ -32,7 +32,7 @@ from risala.engine.model.records.inbound import (
     Received,
     ReceivedFilter,
 )
-from risala.engine.model.records.messages import Stamp
+from risala.engine.model.records.messages import Stamp, StoreArrival
 from risala.engine.rules.keywords import keyword_ways
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.evident import read_label
@@ -49,11 +49,12 @@ def receive(
     ways: Ways,
     stamp: Stamp,
     accounts: Groups = alone,
+    parts: Sequence[StoreArrival] = (),
 ) -> bool:
     """Store a message, give it to its organization, and apply it if it is an opt-out.
 
     False if the carrier had brought it before. ``ways`` are those in which its recipient may be
-    written; ``accounts`` gives the carriers of one account.
+    written; ``accounts`` gives the carriers of one account; ``parts`` is what features do with it.
     """
     if not store(conn, message_id, carrier, message):
         return False
@@ -64,6 +65,8 @@ def receive(
         )
         outbox.received_event(conn, organization_id, message_id, message, stamp)
     opt_outs.apply_keyword(conn, accounts(carrier), message, stamp.now_ms)
+    for part in parts:
+        part(conn, stamp)
     return True
 
 
@@ -288,6 +291,7 @@ class InboundRepository:
         stamp: Stamp,
         accounts: Groups,
         forget: Sequence[str],
+        parts: Sequence[StoreArrival] = (),
     ) -> None:
         """Store a message once, give it to its organization, and apply it if it is an opt-out.
 
@@ -295,11 +299,21 @@ class InboundRepository:
             ways: those in which its recipient may be written.
             accounts: gives the carriers of one account.
             forget: the driver's notes, sealed ones too, to delete in the same transaction.
+            parts: what features do with it.
         """
 
         def unit(conn: sqlite3.Connection) -> None:
-            receive(conn, message_id, carrier, message, ways, stamp, accounts)
+            receive(conn, message_id, carrier, message, ways, stamp, accounts, parts)
             carrier_secrets.forget(conn, carrier, forget)
+
+        await self._store.commit(unit)
+
+    async def take_call(self, parts: Sequence[StoreArrival], stamp: Stamp) -> None:
+        """What features do with a call; nothing else is stored of it."""
+
+        def unit(conn: sqlite3.Connection) -> None:
+            for part in parts:
+                part(conn, stamp)
 
         await self._store.commit(unit)
 

@@ -22,6 +22,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import AuditEntry, Seen, masked
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
 from risala.engine.model.events import EventType
+from risala.engine.model.features import features
 from risala.engine.model.records.messages import (
     Acceptance,
     Change,
@@ -91,7 +92,7 @@ def latest_to(
 def pending_to(
     conn: sqlite3.Connection, organization_id: str, mode: str, recipient: str, now_ms: int
 ) -> VerificationRow:
-    """The newest session of a number that is pending.
+    """The newest session of a number that is pending and has a code.
 
     Raises:
         NotFound: it has none.
@@ -99,14 +100,15 @@ def pending_to(
     statement = (
         f"SELECT {SESSIONS.columns} FROM verifications"  # noqa: S608 -- constants
         " WHERE organization_id = ? AND mode = ? AND recipient = ? AND created_at > ?"
-        " AND status = 'pending' AND expires_at > ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
+        " AND status = 'pending' AND expires_at > ? ORDER BY created_at DESC, rowid DESC"
     )
     since = now_ms - BOUNDS["expiry_minutes"].high * MINUTE_MS
     values = (organization_id, mode, recipient, since, now_ms)
-    row = conn.execute(statement, values).fetchone()
-    if row is None:
-        raise NotFound("There is no pending verification of this number.")
-    return SESSIONS.of(row)
+    without_code = {each.name for each in features() if each.session_way}
+    for row in map(SESSIONS.of, conn.execute(statement, values)):
+        if without_code.isdisjoint(row.feature_names):
+            return row
+    raise NotFound("There is no pending verification of this number.")
 
 
 def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationRow:

@@ -3,6 +3,7 @@ operations, and the asks for them."""
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated, Final
 
 from risala.dataclass import dataclass
@@ -61,6 +62,19 @@ class Received:
     def sent_late(self) -> bool:
         """Whether it came so long after it was written that readers want to know."""
         return self.sent_at is not None and self.received_at - self.sent_at >= LATE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneArrival:
+    """A text or call that a carrier brought from a phone."""
+
+    carrier: str
+    number: str
+    """The phone's, in the service's own form; empty: it was withheld."""
+    is_believed: bool
+    """Whether the carrier's word on the number proves it."""
+    text: str | None = field(default=None, repr=False)
+    """None: it was a call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,6 +205,11 @@ class Stamp:
     now_ms: int
 
 
+StoreArrival = Callable[[Any, Stamp], object]
+"""What a feature does with a text or call from a phone, in the transaction that stores it: a
+function of the connection and of the time. It may run twice."""
+
+
 class Change(NamedTuple):
     """One change of a message that a unit committed: published to followers and the queue."""
 

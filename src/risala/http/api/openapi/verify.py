@@ -8,6 +8,7 @@ from risala.http.api import answers
 from risala.http.api.openapi.sms import WITH_BODY, ApiOperation
 from risala.http.api.verify_beside import CheckCodeBody, SendCodeBody
 from risala.http.api.verify_bodies import GetVerificationBody, ResendCodeBody
+from risala.http.api.verify_start import StartVerificationBody
 from risala.sms.numbering.plan import EXAMPLE
 
 _ID: Final = "ver_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
@@ -138,4 +139,37 @@ RESEND: Final = ApiOperation(
     },
 )
 
-OPERATIONS: Final = (SEND, CHECK, GET, RESEND)
+START: Final = ApiOperation(
+    path="/api/verify/start",
+    name="startVerification",
+    tag="Verify",
+    summary="Let the user prove a number by a text or a call",
+    description=(
+        "Opens a verification without a code: your user sends the text, or calls `sendTo` and is "
+        "not answered. No SMS leaves, and nothing is charged. A publishable key is allowed, also "
+        "in a browser; the limits of codes hold. 400 with `data.code` `NO_NUMBER`: no number of "
+        "the service can be texted or called. `POST /api/verify/check` of it is 400 with "
+        "`data.code` `NO_CODE`."
+    ),
+    body=StartVerificationBody,
+    answer=answers.STARTED,
+    errors=(*WITH_BODY, 429),
+    body_examples={"text": {"value": {"method": "inbound_sms", "to": EXAMPLE, "locale": "fr"}}},
+    answer_examples={
+        "text": {
+            "value": {
+                "verificationId": _ID,
+                "status": "pending",
+                "method": "inbound_sms",
+                "sendTo": "+22241000000",
+                "text": "Boutique Nour 7K3MX9QD",
+                "link": "sms:+22241000000?&body=Boutique%20Nour%207K3MX9QD",
+                "qrSvg": '<svg xmlns="http://www.w3.org/2000/svg"/>',
+                "page": "https://sms.example.com/v/Zx3vTn0q2cJ8hYkWb1LrAg",
+                "expiresAt": "2026-11-21T08:40:00.123Z",
+            }
+        }
+    },
+)
+
+OPERATIONS: Final = (SEND, CHECK, GET, RESEND, START)

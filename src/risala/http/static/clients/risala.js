@@ -266,6 +266,14 @@ export class Risala {
     return this.#ask("/api/verify/resend", { verificationId, channel }, { signal });
   }
 
+  /**
+   * Let a user prove a number by a text ("inbound_sms") or a call ("missed_call"): `{ verificationId, sendTo,
+   * text, link, qrSvg, page, expiresAt }`. Show `page`, or the link and the drawing on a page of your own.
+   */
+  startVerification(method, to, { signal, ...more } = {}) {
+    return this.#ask("/api/verify/start", { method, to, ...more }, { signal });
+  }
+
   // With a secret key: on a server.
 
   /** As checkVerification, of the newest pending verification of a number; it has none: UnknownIdError. */

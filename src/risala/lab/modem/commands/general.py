@@ -9,6 +9,7 @@ from risala.lab.modem.at.syntax import CommandArguments, NumberSetting
 from risala.lab.modem.commands.radio import CommandForms, accepted, says
 from risala.lab.modem.modem_state import ModemCore
 
+CLIP: Final = NumberSetting("+CLIP", ("0,1",), (0,))
 SETTINGS: Final = (
     NumberSetting("+CMEE", ("0-2",), (0,)),
     NumberSetting("+ICF", ("0-6", "0-3"), (3, 3)),
@@ -16,6 +17,7 @@ SETTINGS: Final = (
     NumberSetting("+CRC", ("0,1",), (0,)),
     NumberSetting("+CR", ("0,1",), (0,)),
     NumberSetting("+COLP", ("0,1",), (0,)),
+    CLIP,
     NumberSetting("+CCWA", ("0,1",), (0,)),
     NumberSetting("+CSSN", ("0,1", "0,1"), (0, 0)),
     NumberSetting("+CVHU", ("0-2",), (0,)),
@@ -102,6 +104,11 @@ def _named(text: str) -> CommandForms:
 
 _ACCEPTED: Final = CommandForms(execute=accepted, set=accepted)
 
+
+def _callers_shown(modem: ModemCore) -> int:
+    return int(modem.config.shows_callers)
+
+
 COMMANDS: Final = {
     "": CommandForms(execute=accepted),
     "E": _switch("E"),
@@ -112,7 +119,11 @@ COMMANDS: Final = {
     "I": CommandForms(set=_about),
     "D": CommandForms(set=_dial),
     "A": CommandForms(execute=lambda _: _no_carrier()),
-    **dict.fromkeys(("H", "O", "L", "M", "X", "&C", "&D", "&W", "&K", "&S", "&V"), _ACCEPTED),
+    "H": CommandForms(
+        execute=lambda modem: modem.ringing.hang_up(modem),
+        set=lambda modem, _: modem.ringing.hang_up(modem),
+    ),
+    **dict.fromkeys(("O", "L", "M", "X", "&C", "&D", "&W", "&K", "&S", "&V"), _ACCEPTED),
     **dict.fromkeys(("+CGMI", "+GMI"), _named("manufacturer")),
     **dict.fromkeys(("+CGMM", "+GMM"), _named("model")),
     **dict.fromkeys(("+CGMR", "+GMR"), _named("revision")),
@@ -130,7 +141,7 @@ COMMANDS: Final = {
     "+IPR": CommandForms(read=says("+IPR: 0"), test=says(f"+IPR: (),({_BAUDS})"), set=accepted),
     "+CPAS": CommandForms(execute=says("+CPAS: 0"), test=says("+CPAS: (0,3,4)")),
     "+CEER": CommandForms(execute=says("+CEER: No error")),
-    "+CHUP": CommandForms(execute=accepted),
+    "+CHUP": CommandForms(execute=lambda modem: modem.ringing.hang_up(modem)),
     "+VTS": _ACCEPTED,
     "+CPOWD": CommandForms(set=_power_off, execute=None),
     "+QPOWD": CommandForms(set=_power_off),
@@ -140,7 +151,11 @@ COMMANDS: Final = {
     "+CCLK": CommandForms(
         read=lambda modem: (f'+CCLK: "{modem.clock_text()}"',), test=says(), set=accepted
     ),
-    "+CLIP": CommandForms(read=says("+CLIP: 0,1"), test=says("+CLIP: (0,1)"), set=accepted),
+    "+CLIP": CommandForms(
+        read=lambda modem: (f"+CLIP: {modem.settings.text('+CLIP')},{_callers_shown(modem)}",),
+        test=says("+CLIP: (0,1)"),
+        set=lambda modem, arguments: modem.settings.set(CLIP, arguments),
+    ),
     "+CLIR": CommandForms(read=says("+CLIR: 0,4"), test=says("+CLIR: (0-2)"), set=accepted),
 }
 

@@ -16,17 +16,19 @@ from risala.lab.modem.world.config import ReportStatus
 from risala.lab.modem.world.network import UNKNOWN_SIGNAL
 from risala.lab.modem.world.phones import delivers
 from risala.lab.modem.world.storage import Stat
-from risala.sms.numbering.plan import EXAMPLE
+from risala.sms.numbering.plan import EXAMPLE, is_digits
 
 REGISTRATION: Final = {"idle": 0, "home": 1, "searching": 2, "denied": 3, "roaming": 5}
 _SPAN_MAX_S: Final = 86_400.0
 _FILLER: Final = (f"{EXAMPLE[:-6]}000000", "full")
 _CMS_MAX: Final = 1023
+_WITHHELD: Final = "withheld"
 
 HELP: Final = {
     "sms FROM TEXT": "a phone sends a message; FROM is a number or a name",
     "flash FROM TEXT": "the same, of class 0",
     "shuffle FROM TEXT": "a long message, its parts in any order",
+    "call FROM": "somebody calls, until it is hung up; FROM is a number, or withheld",
     "signal N": "0 to 31; 99 is unknown",
     "register STATUS": f"what the network says to the SIM: {', '.join(REGISTRATION)}",
     "hang [SECONDS] [UNTIL]": "hear and say nothing; until escape, reset or restart is typed",
@@ -109,6 +111,15 @@ def _message(
     return act
 
 
+def _call(modem: ModemCore, rest: str) -> None:
+    caller = "" if rest == _WITHHELD else rest
+    if caller and not is_digits(caller.removeprefix("+")):
+        raise _usage("call")
+    if not rest:
+        raise _usage("call")
+    modem.ringing.ring(modem, caller)
+
+
 def _signal(modem: ModemCore, rest: str) -> None:
     signal = _whole("signal", rest, UNKNOWN_SIGNAL)
     if 31 < signal < UNKNOWN_SIGNAL:
@@ -184,6 +195,7 @@ _ACTIONS: Final[dict[str, Callable[[ModemCore, str], None]]] = {
     "sms": _message("sms"),
     "flash": _message("flash", message_class=0),
     "shuffle": _message("shuffle", shuffle=True),
+    "call": _call,
     "signal": _signal,
     "register": _register,
     "hang": _hang,

@@ -41,6 +41,7 @@ class ModemTable(ScenarioTable):
     reports_apart: bool | None = None
     ussd: dict[str, str] | None = None
     ussd_after_s: Seconds | None = None
+    shows_callers: bool | None = None
 
 
 class ReportsTable(ScenarioTable):

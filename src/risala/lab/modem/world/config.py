@@ -78,6 +78,8 @@ class ModemConfig:
     ussd: Mapping[str, str] = field(default_factory=lambda: {"*124#": "Solde: 150,00"})
     """The network's answers, by code."""
     ussd_after_s: float = 0.2
+    shows_callers: bool = True
+    """The network tells who calls (CLIP); else each number is withheld."""
     acknowledge_s: float = 15.0
     """Seconds within which +CNMA must come; else +CMT and +CDS stop (27.005 §3.4.4)."""
     is_booted: bool = True

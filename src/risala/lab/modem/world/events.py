@@ -118,6 +118,21 @@ class UssdAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class CallCame:
+    """Somebody calls."""
+
+    caller: str
+    """Empty: the number is withheld."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """A call was hung up here, before anybody answered."""
+
+    caller: str
+
+
+@dataclass(frozen=True, slots=True)
 class Misbehaved:
     """A quirk happened."""
 
@@ -145,6 +160,8 @@ ModemEvent = (
     | Waiting
     | SignalChanged
     | UssdAsked
+    | CallCame
+    | CallEnded
     | Misbehaved
     | Trouble
 )

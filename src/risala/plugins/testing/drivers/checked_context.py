@@ -79,6 +79,11 @@ class CheckedContext(RecordingContext):
         self._refuse_once(message.text)
         await super().inbound(message, forget=forget)
 
+    async def call(self, number: str | None) -> None:
+        fits = number is None or (isinstance(number, str) and bool(number))
+        if not self._is_wrong("call", None if fits else "its number is neither a text nor None"):
+            await super().call(number)
+
     def _refuse_once(self, what: str) -> None:
         if self.refuses_each and what not in self.refused_once:
             self.refused_once.add(what)

@@ -17,6 +17,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.code_figures.rules import MINUTE_MS, rounded_s
 from risala.engine.journal.session_messages import message_ids
 from risala.engine.journal.store.names import name_sql
+from risala.engine.model.features import features
 from risala.engine.model.ids import key_of
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, MODES, SENT, UNDELIVERED
 from risala.engine.model.states import SessionState
@@ -156,6 +157,13 @@ def read(
     ]
 
 
+def _way_of(row: _Row) -> str:
+    """What a session counts as that has no code; empty: it has one."""
+    names = (row.features or "").split()
+    ways = (each.session_way for each in features() if each.name in names)
+    return next(filter(None, ways), "")
+
+
 def _session(row: _Row, messages: Sequence[_Message], country_of: CountryOf) -> CodeSession:
     """A session counts where its code arrived, or else was sent last."""
     arrived = [each for each in messages if each.status == DELIVERED]
@@ -163,7 +171,7 @@ def _session(row: _Row, messages: Sequence[_Message], country_of: CountryOf) -> 
     cell = Cell(
         *(row.organization, MODES.number(row.mode), day_of(row.zone, row.created_at)),
         *("" if known == UNKNOWN else known, country_of(row.recipient) or ""),
-        *(of.carrier or "", of.channel, of.api_key or ""),
+        *(of.carrier or "", _way_of(row) or of.channel, of.api_key or ""),
     )
     is_entered = row.status == SessionState.APPROVED
     return CodeSession(

@@ -48,6 +48,7 @@ from risala.engine.journal.store.schema.people import (
     PEOPLE,
     PROVIDERS,
 )
+from risala.engine.journal.store.schema.reverse import REVERSE
 from risala.engine.journal.store.schema.upkeep import ALERTS, ENDS, UPKEEP
 from risala.engine.journal.store.schema.views import make_views
 from risala.engine.journal.store.schema.webhooks import WEBHOOKS
@@ -188,6 +189,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_fixed_numbers": (FIXED_NUMBERS,),
     "v1.1_key_challenges": (KEY_CHALLENGES,),
     "v1.1_pumping": (PUMPING,),
+    "v1.1_reverse": (REVERSE,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""
