@@ -110,10 +110,10 @@ async def test_receipts_find_their_message_once_the_form_of_ids_is_set(
             assert held.unused(reader, "fake") == []
 
 
-async def test_an_old_receipt_does_not_end_a_message_that_left_after_it(open_house, quick):
+async def test_an_old_receipt_does_not_end_a_message_that_left_after_it(open_house, quick, leap):
     async with open_house() as house:
         await house.driver.receipt("2587")
-        await trio.sleep(3600)
+        await leap(3600)
         house.driver.answers = _takes_as("a1b")
         message_id = await house.send()
         await house.wait_status(message_id, "sent")

@@ -28,12 +28,12 @@ def said(house, message_id) -> list[str]:
     return [sentence(entry) for entry in house.gateway.show_message(message_id)[1]]
 
 
-async def test_the_link_is_down(open_house, quick):
+async def test_the_link_is_down(open_house, quick, leap):
     async with open_house() as house:
         start_ms = house.gateway.services.recorder.clock.now_ms()
         await trio.sleep(60)
         house.driver.set_health(HealthState.DOWN)
-        await trio.sleep(3600)
+        await leap(3600)
         message_id = await house.send()
         (entry,) = house.gateway.show_message(message_id)[1]
         values = {"wait": "link_down", "carrier": "fake", "since": start_ms + 60_000}

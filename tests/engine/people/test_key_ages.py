@@ -4,7 +4,6 @@ off without warning. And where each was used is kept, for a while."""
 from __future__ import annotations
 
 import pytest
-import trio
 
 from risala.engine.accounts.key_upkeep import LOOK_EVERY_S
 from risala.engine.accounts.last_uses import NOTED_MAX, UsedPlaces
@@ -57,7 +56,7 @@ async def test_new_keys_get_an_end_and_another_value_begins_anew(town, autojump_
         town.gateway.authenticate(rotated["value"])
 
 
-async def test_an_old_key_gets_a_date_of_which_owners_are_told(town, autojump_clock):
+async def test_an_old_key_gets_a_date_of_which_owners_are_told(town, autojump_clock, leap):
     of_it = await shop(town)
     made = await town.do("key.create", **of_it, type="secret", name="Till")
     pass_days(town, 400)
@@ -68,7 +67,7 @@ async def test_an_old_key_gets_a_date_of_which_owners_are_told(town, autojump_cl
     assert line[1] == made["key"]["id"]
     for days in (17, 10.5, 2):
         pass_days(town, days)
-        await trio.sleep(LOOK_EVERY_S + 60)
+        await leap(LOOK_EVERY_S + 60)
     await town.posted()
     assert (await listed(town, of_it))["expiresAt"] == date  # looking again moves nothing
     assert len([each for each in town.mails.to(OWNER) if "expires soon" in each.subject]) == 3
@@ -77,7 +76,7 @@ async def test_an_old_key_gets_a_date_of_which_owners_are_told(town, autojump_cl
     assert (await listed(town, of_it))["expiresAt"] is None
 
 
-async def test_the_service_s_own_rule_is_the_upper_bound(town, autojump_clock):
+async def test_the_service_s_own_rule_is_the_upper_bound(town, autojump_clock, leap):
     of_it = await shop(town)
     await town.do("key.create", **of_it, type="secret")
     pass_days(town, 10)
@@ -86,13 +85,13 @@ async def test_the_service_s_own_rule_is_the_upper_bound(town, autojump_clock):
     assert (await listed(town, of_it))["expiresAt"] is None
     accounts._key_age_days = 60
     made_ms = town.clock.now_ms() - 10 * DAY_MS
-    await trio.sleep(LOOK_EVERY_S + 1)
+    await leap(LOOK_EVERY_S + 1)
     assert (await listed(town, of_it))["expiresAt"] == iso(made_ms + 60 * DAY_MS)
     await town.do("org.set", **of_it, key_age_days=365)
     assert (await town.do("key.list", **of_it))["ageDays"] == 60
 
 
-async def test_places_are_networks_and_one_that_comes_later_is_new(town, autojump_clock):
+async def test_places_are_networks_and_one_that_comes_later_is_new(town, autojump_clock, leap):
     of_it = await shop(town)
     made = await town.do("key.create", **of_it, type="secret", name="Till")
     accounts = town.gateway.services.accounts
@@ -115,7 +114,7 @@ async def test_places_are_networks_and_one_that_comes_later_is_new(town, autojum
         await used(f"10.0.{each}.1")
     assert town.rows("SELECT count(*) FROM key_places") == [(PLACES_MAX,)]
     pass_days(town, PLACES_KEPT_MS / DAY_MS + 1)
-    await trio.sleep(LOOK_EVERY_S + 1)
+    await leap(LOOK_EVERY_S + 1)
     assert town.rows("SELECT count(*) FROM key_places") == [(0,)]
 
 

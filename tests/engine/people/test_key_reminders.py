@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import trio
-
 from risala.engine.accounts.key_upkeep import LOOK_EVERY_S
 from risala.engine.model.times import iso
 
@@ -11,9 +9,9 @@ OWNER = "owner@example.com"
 DAY_S = 86_400
 
 
-async def wait(town, days: float) -> None:
+async def wait(town, leap, days: float) -> None:
     town.pass_s(int(days * DAY_S))
-    await trio.sleep(LOOK_EVERY_S + 60)
+    await leap(LOOK_EVERY_S + 60)
 
 
 async def key_that_lasts(town, days: int, *, since: int = 0):
@@ -27,42 +25,42 @@ async def key_that_lasts(town, days: int, *, since: int = 0):
     return made["key"]
 
 
-async def test_the_owners_are_told_three_times(town, autojump_clock):
+async def test_the_owners_are_told_three_times(town, autojump_clock, leap):
     key = await key_that_lasts(town, 20)
-    await wait(town, 5)
+    await wait(town, leap, 5)
     assert town.mails.to(OWNER) == []
-    await wait(town, 2)
-    await wait(town, 2)
+    await wait(town, leap, 2)
+    await wait(town, leap, 2)
     (mail,) = town.mails.to(OWNER)
     assert "expire bientôt" in mail.subject
     assert f"Caisse …{key['last4']}" in mail.text
     assert f"/keys/{key['id']}" in mail.text
-    await wait(town, 8.5)
-    await wait(town, 0)
+    await wait(town, leap, 8.5)
+    await wait(town, leap, 0)
     assert len(town.mails.to(OWNER)) == 2
-    await wait(town, 2)
-    await wait(town, 0.2)
+    await wait(town, leap, 2)
+    await wait(town, leap, 0.2)
     assert len(town.mails.to(OWNER)) == 3
 
 
-async def test_a_key_made_for_a_week_is_told_of_twice(town, autojump_clock):
+async def test_a_key_made_for_a_week_is_told_of_twice(town, autojump_clock, leap):
     await key_that_lasts(town, 7)
-    await wait(town, 1)
+    await wait(town, leap, 1)
     assert town.mails.to(OWNER) == []
-    await wait(town, 3.5)
+    await wait(town, leap, 3.5)
     assert len(town.mails.to(OWNER)) == 1
-    await wait(town, 2)
+    await wait(town, leap, 2)
     assert len(town.mails.to(OWNER)) == 2
 
 
-async def test_nobody_is_told_of_a_later_time_too_early(town, autojump_clock):
+async def test_nobody_is_told_of_a_later_time_too_early(town, autojump_clock, leap):
     key = await key_that_lasts(town, 15)
-    await wait(town, 2)
+    await wait(town, leap, 2)
     assert len(town.mails.to(OWNER)) == 1
     now_ms = town.gateway.services.recorder.clock.now_ms()
     later = iso(now_ms + 30 * DAY_S * 1000)
     await town.do("key.set", key_id=key["id"], expires_at=later)
-    await wait(town, 10)
+    await wait(town, leap, 10)
     assert len(town.mails.to(OWNER)) == 1
-    await wait(town, 8)
+    await wait(town, leap, 8)
     assert len(town.mails.to(OWNER)) == 2

@@ -177,14 +177,14 @@ async def test_one_organization_s_many_mails_hold_no_other_s_up(open_town, autoj
         assert len({*town.mails.sent}) == len(town.mails.sent) == 22
 
 
-async def test_what_became_of_mails_is_known_for_a_week(town, autojump_clock):
+async def test_what_became_of_mails_is_known_for_a_week(town, autojump_clock, leap):
     await invite(town)
     await trio.testing.wait_all_tasks_blocked()
     town.pass_s(6 * 86_400)
-    await trio.sleep(3700)
+    await leap(3700)
     assert len(outcomes(town)) == 1
     town.pass_s(86_400)
-    await trio.sleep(3700)
+    await leap(3700)
     assert outcomes(town) == []
 
 

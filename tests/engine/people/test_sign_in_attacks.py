@@ -106,11 +106,11 @@ async def test_guesses_at_an_operator_s_address_end_for_days(town, autojump_cloc
 
 
 async def test_a_stranger_s_right_code_is_not_judged_after_too_many_wrong_ones(
-    town, autojump_clock
+    town, autojump_clock, leap
 ):
     await make_operator(town)
     assert await guess(town, OPERATOR, CONSOLE, 100) == FAILURES_PER_DAY
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S)
     browser = town.browser()
     await town.people.sign_in.begin(browser, OPERATOR, CONSOLE)
     code = await town.mailed(OPERATOR)
@@ -241,10 +241,10 @@ async def test_failures_go_along_with_an_address_that_is_changed(town, autojump_
     assert {each.email for each in rows(town)} == {"new@example.com"}
 
 
-async def test_what_else_is_refused_is_written_down_too(town, autojump_clock):
+async def test_what_else_is_refused_is_written_down_too(town, autojump_clock, leap):
     await make_operator(town)
     await guess(town, OPERATOR, CONSOLE, 100)
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S)
     browser = town.browser()
     await town.people.sign_in.begin(browser, OPERATOR, CONSOLE)
     for _ in range(ATTEMPTS_MAX):
@@ -268,13 +268,15 @@ async def test_what_else_is_refused_is_written_down_too(town, autojump_clock):
     assert reasons.count(FailureReason.SLOWED) == 1
 
 
-async def test_who_writes_the_table_full_begins_no_window_anew(town, autojump_clock, monkeypatch):
+async def test_who_writes_the_table_full_begins_no_window_anew(
+    town, autojump_clock, monkeypatch, leap
+):
     """Strangers can write 100,000 rows within hours; what an operator's windows count stays."""
     monkeypatch.setattr(sign_in_failures, "FAILURES_MAX", 50)
     monkeypatch.setattr(sign_in_failures, "SLOW_MAX", 40)
     await make_operator(town)
     assert await guess(town, OPERATOR, CONSOLE, 100) == FAILURES_PER_DAY
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S)
     await guess(town, CUSTOMER, SessionKind.CUSTOMER, 30)
     assert len(rows(town)) == FAILURES_PER_DAY + 10
     assert await guess(town, OPERATOR, CONSOLE, 5) == 0

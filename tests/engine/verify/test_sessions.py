@@ -311,13 +311,13 @@ async def test_limits_are_exact_for_many_at_once(open_house):
         assert await house.balance() == "997.50"
 
 
-async def test_what_expired_while_the_service_was_down_is_settled_once(open_house, quick):
+async def test_what_expired_while_the_service_was_down_is_settled_once(open_house, quick, leap):
     async with open_house() as house:
         verification_id = await send(house)
         await house.driver.wait_submitted(1)
         await trio.testing.wait_all_tasks_blocked()
         principal = house.principal
-    await trio.sleep(3600)
+    await leap(3600)
     for _ in range(2):
         async with open_house() as house:
             view = house.gateway.get_verification(principal, verification_id)

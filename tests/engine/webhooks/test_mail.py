@@ -45,11 +45,11 @@ async def disable(house, **wish) -> str:
     return endpoint
 
 
-async def test_the_owner_is_told_once(open_house, quick):
+async def test_the_owner_is_told_once(open_house, quick, leap):
     mailer = FakeMailer()
     async with open_house(mailer=mailer) as house:
         endpoint = await disable(house, notify="owner@example.org")
-        await trio.sleep(3600)
+        await leap(3600)
         (mail,) = mailer.sent
         assert mail.to == "owner@example.org"
         assert endpoint not in mail.subject

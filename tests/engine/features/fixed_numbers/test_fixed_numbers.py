@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-import trio
 
 from risala.engine.features.channels.service import ChannelSending
 from risala.engine.features.fixed_numbers.records import NUMBERS_MAX
@@ -245,7 +244,7 @@ async def test_the_code_is_nowhere(open_house, quick, tmp_path, capfd):
     assert CODE not in "".join(capfd.readouterr())
 
 
-async def test_owners_are_told_before_and_it_ends_with_a_line(town, autojump_clock):
+async def test_owners_are_told_before_and_it_ends_with_a_line(town, autojump_clock, leap):
     organization = await town.do("org.create", name="Shop")
     await town.do("user.create", email=OWNER, language="en")
     of_it = {"organization_id": organization["id"]}
@@ -254,7 +253,7 @@ async def test_owners_are_told_before_and_it_ends_with_a_line(town, autojump_clo
         await town.do("fixed_number.set", **of_it, number=number, code=CODE, days=days)
 
     async def told() -> list[str]:
-        await trio.sleep(LOOK_EVERY_S + 60)
+        await leap(LOOK_EVERY_S + 60)
         await town.posted()
         return [mail.text for mail in town.mails.to(OWNER) if "fixed code" in mail.subject]
 
@@ -278,7 +277,7 @@ async def test_owners_are_told_before_and_it_ends_with_a_line(town, autojump_clo
     assert town.rows("SELECT count(*) FROM fixed_numbers") == [(0,)]
 
 
-async def test_one_that_was_removed_is_no_news(town, autojump_clock):
+async def test_one_that_was_removed_is_no_news(town, autojump_clock, leap):
     organization = await town.do("org.create", name="Shop")
     await town.do("user.create", email=OWNER, language="en")
     of_it = {"organization_id": organization["id"]}
@@ -289,12 +288,12 @@ async def test_one_that_was_removed_is_no_news(town, autojump_clock):
     town.mails.failures = 1
     await care(town.gateway.services)
     await town.do("fixed_number.remove", **of_it, number=TO)
-    await trio.sleep(LOOK_EVERY_S)
+    await leap(LOOK_EVERY_S)
     await town.posted()
     assert [mail for mail in town.mails.to(OWNER) if "fixed code" in mail.subject] == []
 
 
-async def test_an_export_has_the_number_and_an_erasure_takes_it(open_house, quick):
+async def test_an_export_has_the_number_and_an_erasure_takes_it(open_house, quick, leap):
     async with open_house() as house:
         made = await fix(house)
         whose = {"organization_id": house.principal.organization_id}
@@ -303,7 +302,7 @@ async def test_an_export_has_the_number_and_an_erasure_takes_it(open_house, quic
         assert (exported["number"], exported["endsAt"]) == (TO, made["endsAt"])
         assert CODE not in json.dumps(exported)
         await house.gateway.perform("number.forget", {**whose, "number": TO})
-        await trio.sleep(3600)
+        await leap(3600)
         assert await listed(house) == []
 
 

@@ -27,7 +27,7 @@ def row_count(desk):
 
 
 @pytest.mark.slow
-async def test_after_thirty_days_rows_and_file_are_gone_and_counts_are_not(open_desk, quick):
+async def test_after_thirty_days_rows_and_file_are_gone_and_counts_are_not(open_desk, quick, leap):
     async with open_desk() as desk:
         sent = await desk.start(3)
         await desk.until(sent.id, MailingState.DONE)
@@ -35,10 +35,10 @@ async def test_after_thirty_days_rows_and_file_are_gone_and_counts_are_not(open_
         assert len(files(desk)) == 2
         await trio.sleep(10)
         quick.jump(29 * 86_400)
-        await trio.sleep(2 * HOUR_S)
+        await leap(2 * HOUR_S)
         assert (row_count(desk), len(files(desk))) == (5, 2)
         quick.jump(86_400)
-        await trio.sleep(2 * HOUR_S)
+        await leap(2 * HOUR_S)
         assert (row_count(desk), files(desk)) == (0, set())
         kept = desk.service.mailing(sent.id)
         assert (kept.accepted, kept.keeps_rows) == (3, False)
@@ -49,7 +49,7 @@ async def test_after_thirty_days_rows_and_file_are_gone_and_counts_are_not(open_
 
 
 @pytest.mark.slow
-async def test_an_erased_number_gets_nothing_of_a_mailing_that_waits(open_desk, quick):
+async def test_an_erased_number_gets_nothing_of_a_mailing_that_waits(open_desk, quick, leap):
     async with open_desk() as desk:
         draft = await desk.draft(table(3))
         erased = desk.service.mailing(draft.id)
@@ -66,12 +66,12 @@ async def test_an_erased_number_gets_nothing_of_a_mailing_that_waits(open_desk, 
         assert desk.counts(erased.id) == (0, 0, 1, 2, 0)
         assert len(desk.messages()) == 2
         quick.jump(86_400)
-        await trio.sleep(2 * HOUR_S)
+        await leap(2 * HOUR_S)
         assert files(desk) == set()
 
 
 @pytest.mark.slow
-async def test_a_deleted_organizations_mailing_sends_no_further(open_desk, quick):
+async def test_a_deleted_organizations_mailing_sends_no_further(open_desk, quick, leap):
     async with open_desk() as desk:
         going = await desk.start(50, pace=10)
         await desk.when(going.id, lambda mailing: mailing.accepted > 0)
@@ -81,5 +81,5 @@ async def test_a_deleted_organizations_mailing_sends_no_further(open_desk, quick
             desk.service.mailing(going.id)
         sent = len(desk.messages())
         await until_true(lambda: row_count(desk) == 0)
-        await trio.sleep(HOUR_S)
+        await leap(HOUR_S)
         assert len(desk.messages()) == sent < 50

@@ -51,7 +51,7 @@ async def grow(lists, list_id):
         await lists.add_person(list_id, f"+2223600{each:04}", {"name": "z" * 900})
 
 
-async def test_a_mailing_counts_with_its_file_and_rows_until_they_are_gone(open_desk, quick):
+async def test_a_mailing_counts_with_its_file_and_rows_until_they_are_gone(open_desk, quick, leap):
     async with open_desk(**LIMIT) as desk:
         made = await fill(desk)
         count, rows, size = (await stored(desk))["mailings"]
@@ -59,7 +59,7 @@ async def test_a_mailing_counts_with_its_file_and_rows_until_they_are_gone(open_
         assert size > len(made) * (2 * 100 * 900 + BYTES_MIN)
         assert size <= MB
         await desk.service.delete(made[0].id)
-        await trio.sleep(CLEARED_S)
+        await leap(CLEARED_S)
         assert (await stored(desk))["mailings"][0] == len(made) - 1
         for upload in {*desk.service.uploads._folder.glob("*.json")}:
             if upload.stem not in desk.service.uploads.held():
@@ -89,7 +89,7 @@ async def test_another_reading_is_bounded_too(open_desk, quick, monkeypatch):
         assert desk.service.mailing(made.id).state is MailingState.DRAFT
 
 
-async def test_the_people_of_a_list_are_counted_as_they_come_and_go(open_desk, quick):
+async def test_the_people_of_a_list_are_counted_as_they_come_and_go(open_desk, quick, leap):
     async with open_desk(**LIMIT) as desk:
         lists = desk.house.gateway.services.part(ListGrowing)
         made = (await lists.create(desk.organization_id, "A", None, None, who="a")).list
@@ -104,7 +104,7 @@ async def test_the_people_of_a_list_are_counted_as_they_come_and_go(open_desk, q
         assert (await stored(desk))["lists"] == (1, 1, len("+22236000001") + len('[""]'))
         number = {"organization_id": desk.organization_id, "number": "+22236000001"}
         await desk.house.gateway.perform("number.forget", number)
-        await trio.sleep(CLEARED_S)
+        await leap(CLEARED_S)
         assert (await stored(desk))["lists"] == (1, 0, 0)
         with pytest.raises(Conflict, match=STORED_FULL):
             await grow(lists, made.id)
