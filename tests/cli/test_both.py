@@ -317,6 +317,17 @@ ROWS = (
     ),
     Row("inbound opt-out", ("46 12 34 56", "--org", "{org}"), (("number", "+22246123456"),)),
     Row("inbound opt-in", (NUMBER, "--org", "{org}"), (), alone=1, beside=1, sentence="not opted"),
+    Row("conversation list", ("--org", "{org}", "--unread"), (("conversations", []),)),
+    *(
+        Row(
+            f"conversation {verb}",
+            (NUMBER, *more, "--org", "{org}"),
+            alone=1,
+            beside=1,
+            sentence="no such conversation",
+        )
+        for verb, more in (("show", ()), ("reply", ("Hello",)), ("mark", ("--state", "done")))
+    ),
     Row("payment list", ("{org}",), (("payments", []),)),
     *(
         Row(f"payment {verb}", ("pay_none", *more), alone=1, beside=1, sentence="payment")
@@ -874,6 +885,7 @@ LISTING = (
     *("message list", "message show", "verify list", "verify figures", "verify get"),
     "verify config",
     *("webhook list", "webhook show", "webhook deliveries", "inbound list", "inbound routes"),
+    "conversation list",
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
     *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),
     *("route", "plugins", "audit-log", "retention show", "kept show", "kept exports"),

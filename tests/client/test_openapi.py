@@ -34,6 +34,10 @@ SHAPES = {
     answers.CodeReport: "CodeFiguresAnswer",
     answers.InboundMessage: "InboundAnswer",
     answers.Page: "MessagePage",
+    answers.ConversationMessage: "ConversationMessage",
+    answers.MarkedConversation: "ConversationAnswer",
+    answers.ListedConversation: "ListedConversationAnswer",
+    answers.ConversationThread: "ThreadAnswer",
     answers.UnicodeCharacter: "OddCharacter",
     answers.MessageEstimate: "EstimateAnswer",
     answers.SegmentPrice: "SegmentPriceAnswer",
@@ -49,6 +53,7 @@ SHAPES = {
     webhooks.VerificationEvent: "VerificationEventModel",
     webhooks.SenderEvent: "SenderEventModel",
     webhooks.BalanceEvent: "BalanceEventModel",
+    webhooks.ConversationEvent: "ConversationEventModel",
     webhooks.TrialEvent: "TrialEventModel",
 }
 KINDS = {

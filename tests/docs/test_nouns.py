@@ -29,7 +29,7 @@ TWICE = {
     ),
     **dict.fromkeys(
         (
-            *("BalanceEvent", "InboundEvent", "MessageEvent", "Page"),
+            *("BalanceEvent", "ConversationEvent", "InboundEvent", "MessageEvent", "Page"),
             *("SenderEvent", "TrialEvent", "VerificationEvent"),
         ),
         "of the client, a distribution of its own: the API's words, for who asks it from outside",

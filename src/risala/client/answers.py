@@ -196,6 +196,74 @@ class InboundMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationMessage:
+    """A message of a conversation, of either way."""
+
+    message_id: str
+    by: Literal["number", "person", "program", "mailing", "code"]
+    """Who wrote it: the person with the number, a member, a program, a mailing, a verification."""
+    at: datetime
+    status: str
+    sender: str = field(metadata={WIRE: "from"})
+    to: str | None = None
+    body: str | None = field(default=None, repr=False)
+    """None: a code, or no longer kept."""
+    carrier: str | None = None
+    segments: int | None = None
+    price: Decimal | None = None
+    error_code: str | None = None
+    key_id: str | None = None
+    mailing_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedConversation:
+    """A conversation as it is now: open or done, read or not, and whose."""
+
+    conversation_id: str
+    number: str
+    state: Literal["open", "done"]
+    unread: bool
+    received_at: datetime
+    """When the newest text came in."""
+    assigned_to: str | None = None
+    """The member who answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedConversation:
+    """A conversation with the person's name and the last message."""
+
+    conversation_id: str
+    number: str
+    state: Literal["open", "done"]
+    unread: bool
+    received_at: datetime
+    assigned_to: str | None = None
+    name: str | None = None
+    """By the organization's lists."""
+    last_message: ConversationMessage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationThread:
+    """A conversation with a page of its messages."""
+
+    conversation: ListedConversation
+    items: tuple[ConversationMessage, ...]
+    """The oldest first."""
+    answerable: bool
+    next: str | None = None
+    """``before`` of the page with what is older."""
+    previous: str | None = None
+    """``after`` of the page with what is newer."""
+    why_not: str | None = None
+    """Why nothing can be answered."""
+    answers_from: str | None = None
+    answers_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
     """Some of a list, the newest first."""
 

@@ -334,6 +334,73 @@ class AsyncRisala:
             )
         )
 
+    # -- conversations
+
+    async def list_conversations(
+        self,
+        *,
+        state: str | None = None,
+        unread: bool | None = None,
+        assigned_to: str | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> answers.Page[answers.ListedConversation]:
+        """A page of the conversations with people who wrote, the newest texts first."""
+        arguments = calls.listing(
+            state=state, assignedTo=assigned_to, limit=limit, before=before, after=after
+        )
+        arguments["unread"] = unread
+        call = calls.read_page("/api/conversations/list", answers.ListedConversation, arguments)
+        return await self._caller.ask(call)
+
+    async def get_conversation(
+        self,
+        *,
+        conversation_id: str | None = None,
+        number: str | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> answers.ConversationThread:
+        """A conversation, by its id or its number, with the newest of its messages."""
+        call = calls.read_one(
+            "/api/conversations/get", answers.ConversationThread, conversationId=conversation_id,
+            number=number, limit=limit, before=before, after=after,
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
+    async def reply(
+        self,
+        body: str,
+        *,
+        conversation_id: str | None = None,
+        number: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> answers.SentMessage:
+        """Answer the last text of a conversation, the way it came. As of `send_message`, every
+        attempt carries one idempotency key."""
+        whose = {"conversationId": conversation_id, "number": number}
+        call = calls.reply({**whose, "body": body, "idempotencyKey": idempotency_key})
+        return await self._caller.ask(call)
+
+    async def mark_conversation(
+        self,
+        *,
+        conversation_id: str | None = None,
+        number: str | None = None,
+        state: str | None = None,
+        read: bool | None = None,
+        assigned_to: str | None = None,
+    ) -> answers.MarkedConversation:
+        """Mark a conversation ``open`` or ``done``, read or not, or give it to a member; what is
+        left out stays. An empty ``assigned_to`` gives it to nobody in particular."""
+        call = calls.read_one(
+            "/api/conversations/mark", answers.MarkedConversation, conversationId=conversation_id,
+            number=number, state=state, read=read, assignedTo=assigned_to,
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
     # -- money and names
 
     async def get_balance(self) -> answers.OrganizationBalance:

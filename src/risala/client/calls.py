@@ -69,6 +69,17 @@ def send_message(message: OutgoingMessage) -> ApiCall[answers.SentMessage]:
     return ApiCall("/api/sms", body, _as(answers.SentMessage), is_repeatable=True, keys=keys)
 
 
+def reply(body: Json) -> ApiCall[answers.SentMessage]:
+    members = _given({**body, "idempotencyKey": body["idempotencyKey"] or fresh_key()})
+    return ApiCall(
+        "/api/conversations/reply",
+        members,
+        _as(answers.SentMessage),
+        is_repeatable=True,
+        keys=(members["idempotencyKey"],),
+    )
+
+
 def send_messages(messages: Iterable[OutgoingMessage]) -> ApiCall[tuple[BatchResult, ...]]:
     bodies = [_message(each) for each in messages]
     keys = tuple(each["idempotencyKey"] for each in bodies)

@@ -103,6 +103,17 @@ class BalanceEvent(WebhookEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationEvent(WebhookEvent):
+    """`conversation.received`, `conversation.assigned`."""
+
+    conversation_id: str
+    number: str
+    message_id: str | None = None
+    """The text that came in; None of `conversation.assigned`."""
+    assigned_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEvent(WebhookEvent):
     """`webhook.test`: sent by hand, to see whether the endpoint is there."""
 
@@ -115,6 +126,7 @@ KINDS: Final[Mapping[str, type[WebhookEvent]]] = {
     **dict.fromkeys(("verify.sent", "verify.approved", "verify.failed"), VerificationEvent),
     **dict.fromkeys(("sender.approved", "sender.denied"), SenderEvent),
     "balance.low": BalanceEvent,
+    **dict.fromkeys(("conversation.received", "conversation.assigned"), ConversationEvent),
     "webhook.test": TrialEvent,
 }
 

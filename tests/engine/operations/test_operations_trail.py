@@ -467,6 +467,10 @@ class World:
                 (organization_id, TO),
             )
             self._receive(conn, first_id("mo", now_ms))
+            conn.execute(
+                "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL)",
+                (first_id("cnv", now_ms), organization_id, TO, first_id("mo", now_ms)),
+            )
 
         await recorder.journal.commit(unit)
 
@@ -520,6 +524,9 @@ class World:
             "webhook.update": {"headers": {"Authorization": HEADER}},
             "inbound.route": {"keyword": "other"},
             "inbound.opt_outs": {"heeds": False},
+            "conversation.get": {"number": TO},
+            "conversation.reply": {"number": TO, "body": BODY},
+            "conversation.mark": {"number": TO, "state": "done"},
             "country.open": {"country": "SN", "uses": ["send"]},
             "country.close": {"country": "SN", "uses": ["send"]},
             "price.set": {"prefix": "+221", "price": "9.00"},

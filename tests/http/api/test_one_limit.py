@@ -12,6 +12,7 @@ import pytest
 
 from risala.config.model import WebhooksSection
 from risala.engine.features.code_figures import operations as code_figures
+from risala.engine.features.conversations import operations as conversations
 from risala.engine.kernel import arguments
 from risala.engine.kernel.arguments import Arguments
 from risala.engine.model.errors import Invalid
@@ -96,6 +97,11 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
     ("SendBody", "idempotencyKey"): (by_operation(messages.Send, "idempotency_key"), text_of),
     ("SendBody", "from"): (by_operation(messages.Send, "from"), text_of),
     ("SendBody", "validitySeconds"): (by_operation(messages.Send, "validity_s"), int),
+    ("ReplyBody", "body"): (by_operation(conversations.ReplyInConversation, "body"), text_of),
+    ("ReplyBody", "idempotencyKey"): (
+        by_operation(conversations.ReplyInConversation, "idempotency_key"),
+        text_of,
+    ),
     ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
     **{
         (body, name): (judge, make)
@@ -122,6 +128,12 @@ ALONE = {
     ("ListMessagesBody", "from"): "a filter: a longer one finds nothing",
     ("ListInboundBody", "from"): "a filter",
     ("ListInboundBody", "to"): "a filter",
+    ("ListConversationsBody", "assignedTo"): "a filter",
+    ("MarkBody", "assignedTo"): "a longer one is no member's",
+    **{
+        (body, "number"): "a longer one is nobody's"
+        for body in ("GetConversationBody", "ReplyBody", "MarkBody")
+    },
     **{
         (body, "limit"): "contract §8: 1 to 100; pages may have more"
         for body in (
@@ -130,6 +142,8 @@ ALONE = {
             "ListInboundBody",
             "ListEntriesBody",
             "ListDeliveriesBody",
+            "ListConversationsBody",
+            "GetConversationBody",
         )
     },
 }
@@ -165,6 +179,10 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "ListVerificationsBody": (verify.ListSessions,),
     "CodeFiguresBody": (code_figures.SumCodes,),
     "ListInboundBody": (inbound.ListReceived,),
+    "ListConversationsBody": (conversations.ListConversations,),
+    "GetConversationBody": (conversations.GetConversation,),
+    "ReplyBody": (conversations.ReplyInConversation,),
+    "MarkBody": (conversations.MarkConversation,),
     "ListEntriesBody": (money.ListEntries,),
     "CreateEndpointBody": (webhooks.CreateEndpoint,),
     "UpdateEndpointBody": (webhooks.UpdateEndpoint,),
@@ -210,6 +228,10 @@ BY_OTHERS = {
     ("ListVerificationsBody", "digits"): "a filter of pages",
     ("ListInboundBody", "digits"): "a filter of pages",
     ("ListInboundBody", "contains"): "a filter of pages",
+    ("ListConversationsBody", "number"): "a filter of pages",
+    ("ListConversationsBody", "digits"): "a filter of pages",
+    ("ListConversationsBody", "contains"): "a filter of pages",
+    ("ReplyBody", "seen"): "for people who answer at the same time",
     ("ListEntriesBody", "kinds"): "`kind` of the body",
     ("ListEntriesBody", "byHand"): "a filter of pages",
 }

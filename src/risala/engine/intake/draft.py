@@ -13,7 +13,7 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.billing.prices import Prices
 from risala.engine.model.answers import ended, ending, own_key
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Principal, SendMessage
+from risala.engine.model.commands import AnswerWay, Principal, SendMessage
 from risala.engine.model.errors import CountryNotOpen, SenderNotApproved
 from risala.engine.model.ids import MessageIds, is_id
 from risala.engine.model.lines import (
@@ -31,7 +31,7 @@ from risala.engine.model.records.people.countries import CountryUse, OpenedCount
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import PRIORITY_CODE, Mode
 from risala.engine.rules.days import day_of
-from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
+from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router, pinned
 from risala.sms.address import fold_sender
 from risala.sms.segment import SegmentCount, count
 from risala.sms.unseen import as_sent
@@ -261,10 +261,12 @@ class RequestDrafts:
             CountryNotOpen: the number's country is not open to the organization.
             SenderNotApproved: it cannot be sent with the requested sender.
         """
-        to, text, requested, customer_key, priority, metadata, send_at, validity_s, part = command
+        to, text, requested, customer_key, priority, metadata, send_at, validity_s, part, way = (
+            command
+        )
         per_segment = self.per_segment_to(to, CountryUse.SEND)
         numeric = self._drafts.numeric_of(to)
-        known = self._senders.get((requested, numeric))
+        known = self._senders.get((requested, numeric)) if way is None else self._answering(way)
         name, notice, end = known or self._sender(requested, numeric)
         if part is None:
             body = as_sent(text, smart=self._organization.smart_encoding)
@@ -275,7 +277,7 @@ class RequestDrafts:
         due_at = max(self._now_ms, send_at or 0)
         key, message_id = next(self._ids)
         named = own_key(message_id) if customer_key is None else customer_key
-        route = self._route(to)
+        route = self._route(to, way)
         # Made from a tuple: calling the class takes four times as long.
         return NewMessage._make(
             (
@@ -393,7 +395,9 @@ class RequestDrafts:
             )
         )
 
-    def _route(self, recipient: str) -> str:
+    def _route(self, recipient: str, way: AnswerWay | None = None) -> str:
+        if way is not None:
+            return pinned(way.carrier)
         return self._drafts.router.route_key(recipient) if self._is_live else TEST_ROUTE
 
     def per_segment_to(self, number: str, use: CountryUse) -> int:
@@ -423,6 +427,12 @@ class RequestDrafts:
         sender = _Sender(name, notice, ending(organization_id, name, notice))
         self._senders[requested, numeric] = sender
         return sender
+
+    def _answering(self, way: AnswerWay) -> _Sender | None:
+        """The number of ours that a text came to, from which its answer is; None: unknown."""
+        if way.sender is None:
+            return None
+        return _Sender(way.sender, None, ending(self._organization.id, way.sender, None))
 
     def _first_line(self, due_at: int, route: str, recipient: str, segments: int) -> Line:
         """The first line of the timeline: accepted, by which face, and what the message waits

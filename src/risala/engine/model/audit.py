@@ -32,6 +32,7 @@ class AuditImage(StrEnum):
     ALERT_MUTE = "alert_mute"
     BANK_BALANCE = "bank_balance"
     BANK_TEXT = "bank_text"
+    CONVERSATION = "conversation"
     COUNTRIES = "countries"
     """What an organization reaches abroad, and its prices there."""
     CREDENTIAL = "credential"

@@ -101,6 +101,14 @@ class CutPart(NamedTuple):
         return fits_gsm7(text) and septet_count(text) <= room
 
 
+class AnswerWay(NamedTuple):
+    """How an answer to a text leaves: as the text came."""
+
+    carrier: str
+    sender: str | None
+    """Our number that received it; None: the carrier does not tell it."""
+
+
 _NO_METADATA: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -125,6 +133,8 @@ class SendMessage(NamedTuple):
     part: CutPart | None = None
     """The message's place in a longer one that the customer cut; None: it is no part. A part has
     one segment, and its text stays as it is."""
+    way: AnswerWay | None = None
+    """None: by any carrier that serves the number."""
 
     def __repr__(self) -> str:
         return "<SendMessage>"  # its text must not be logged

@@ -35,6 +35,8 @@ class EventType(StrEnum):
     SENDER_APPROVED = "sender.approved"
     SENDER_DENIED = "sender.denied"
     BALANCE_LOW = "balance.low"
+    CONVERSATION_RECEIVED = "conversation.received"
+    CONVERSATION_ASSIGNED = "conversation.assigned"
     WEBHOOK_TEST = "webhook.test"
 
 
@@ -201,6 +203,31 @@ class BalanceEvent(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationEvent(Event):
+    """A conversation got a text, or somebody was to answer it from then on. Never a text."""
+
+    TYPES: ClassVar[tuple[EventType, ...]] = (
+        EventType.CONVERSATION_RECEIVED,
+        EventType.CONVERSATION_ASSIGNED,
+    )
+
+    number: str
+    """Who writes with the organization."""
+    message_id: str | None
+    """The text that came in, as of `POST /api/inbound/list`; null of `conversation.assigned`."""
+    assigned_to: str | None
+    """The member who answers it; null: nobody in particular."""
+
+    def members(self) -> dict[str, Any]:
+        return {
+            "conversationId": self.subject,
+            "number": self.number,
+            "messageId": self.message_id,
+            "assignedTo": self.assigned_to,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class TrialEvent(Event):
     """A test event was sent to the endpoint; nothing happened."""
 
@@ -214,7 +241,7 @@ FAMILIES: Final[Mapping[EventType, type[Event]]] = {
     kind: family
     for family in (
         *(MessageEvent, InboundEvent, VerificationEvent),
-        *(SenderEvent, BalanceEvent, TrialEvent),
+        *(SenderEvent, BalanceEvent, ConversationEvent, TrialEvent),
     )
     for kind in family.TYPES
 }

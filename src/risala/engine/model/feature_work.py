@@ -64,6 +64,7 @@ class WalkKind(StrEnum):
     CHOSEN_EVENTS = "chosen_events"
     """For organizations that keep theirs for a shorter time."""
     INBOUND = "inbound"
+    CONVERSATIONS = "conversations"
     BANK_TEXTS = "bank_texts"
     MAILINGS = "mailings"
     HOPS = "hops"

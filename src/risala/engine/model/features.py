@@ -37,7 +37,7 @@ NAMES: Final[tuple[str, ...]] = (
         "hops",
     ),
     *("code_figures", "session_details", "channels", "fixed_numbers", "reverse"),
-    *("trail_heads", "sinks", "pumping", "doctor", "challenges"),
+    *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations"),
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
 
@@ -106,6 +106,9 @@ class Feature:
     decides: Mapping[str, Declared] = field(default_factory=dict)
     """How much waits for an operator's decision, by the names of ``Deciding``: functions of a
     connection and the time, which count no more than there can be or pages show."""
+    received: Declared | None = None
+    """In the transaction in which a text comes in for an organization: a function of a connection,
+    the organization's id, the text's id, the ``Inbound``, and the ``Stamp``."""
     letters: Mapping[MailKind, Declared] = field(default_factory=dict)
     """What fills the words of its mails: functions of ``Letters``, an owed mail, and the words of
     its language, which return the values, or None if the mail is no longer useful."""

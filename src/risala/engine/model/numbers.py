@@ -53,7 +53,7 @@ ENTRY_KINDS: Final = Numbered("charge", "refund", "topup", "adjustment")
 EVENT_TYPES: Final = Numbered(
     *("sms.sent", "sms.delivered", "sms.failed", "verify.sent", "verify.approved"),
     *("verify.failed", "sms.received", "balance.low", "sender.approved", "sender.denied"),
-    *("webhook.test", "sms.canceled"),
+    *("webhook.test", "sms.canceled", "conversation.received", "conversation.assigned"),
 )
 
 PENDING: Final = 0

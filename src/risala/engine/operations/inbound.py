@@ -59,13 +59,13 @@ _WORD: Final = re.compile(r"\w{1,20}")
 
 def _our_number(value: object, info: ValidationInfo) -> str:
     """A number of ours that a route is for."""
-    number = _at_home(text(value), info.context or DEFAULT)
+    number = at_home(text(value), info.context or DEFAULT)
     if not _NUMBER.fullmatch(number):
         raise fault("invalid_number", "`{name}` is one of ours: digits, with or without +.")
     return number
 
 
-def _at_home(typed: str, plan: NumberingPlan) -> str:
+def at_home(typed: str, plan: NumberingPlan) -> str:
     """A number as people write it in the form of received messages; a service's number or a name
     stays as it is."""
     try:
@@ -155,12 +155,10 @@ _RECIPIENT: Final[dict[str, Any]] = {
 async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     arguments = call.arguments
     sender = (
-        None
-        if arguments.sender is None
-        else _at_home(arguments.sender, call.services.settings.plan)
+        None if arguments.sender is None else at_home(arguments.sender, call.services.settings.plan)
     )
     steps = steps_of(arguments.limit, arguments.before, arguments.after)
-    to = None if arguments.to is None else _at_home(arguments.to, call.services.settings.plan)
+    to = None if arguments.to is None else at_home(arguments.to, call.services.settings.plan)
     if arguments.digits is not None and arguments.organization_id is None:
         raise Invalid("digits", "needs_organization", "Digits are looked for in one organization.")
     received_filter = ReceivedFilter(
@@ -234,9 +232,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
         await stored.set_policy(by, organization_id, call.now_ms, heeds=arguments.heeds)
         services.intake.opt_outs.look_again()
     number = (
-        None
-        if arguments.number is None
-        else _at_home(arguments.number, call.services.settings.plan)
+        None if arguments.number is None else at_home(arguments.number, call.services.settings.plan)
     )
     steps = steps_of(arguments.limit, arguments.before, arguments.after)
     part = part_of(services.settings.plan, arguments.digits)
@@ -264,7 +260,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
 @OPERATIONS(inbound.OPT_IN, operators=SUPPORT, **_RECIPIENT)
 async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     organization_id = call.arguments.organization_id
-    number = _at_home(call.arguments.number, call.services.settings.plan)
+    number = at_home(call.arguments.number, call.services.settings.plan)
     by = call.audit(subject=masked(number), organization_id=organization_id)
     if not await call.services.repositories.inbound.opt_in(by, organization_id, number):
         raise NotFound(f"{number} has not opted out of that organization's messages.")

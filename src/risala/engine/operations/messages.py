@@ -99,15 +99,17 @@ def _validity(value: object) -> int:
     return seconds
 
 
+Body = Annotated[str, PlainValidator(_body), ArgumentKind("text")]
+MaybeKey = Annotated[str | None, PlainValidator(maybe(_idempotency_key)), ArgumentKind("text")]
+
+
 class Send(OfOrganization):
     """Send one message by hand, on an organization's balance."""
 
     to: Number
-    body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
+    body: Body = Field(repr=False)
     sender: MaybeSender = Field(default=None, alias="from")
-    idempotency_key: Annotated[
-        str | None, PlainValidator(maybe(_idempotency_key)), ArgumentKind("text")
-    ] = None
+    idempotency_key: MaybeKey = None
     urgent: MaybeFlag = None
     send_at: MaybeMoment = None
     validity_s: Annotated[
@@ -120,7 +122,7 @@ class Send(OfOrganization):
 class EstimateMessage(OfOrganization):
     """The price of a text, and the letters that make it Unicode. Nothing is sent."""
 
-    body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
+    body: Body = Field(repr=False)
     to: MaybeNumber = None
     """Whom it would be to; None: somebody at home."""
     app_hash: MaybeText = None

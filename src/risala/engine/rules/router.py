@@ -72,6 +72,10 @@ class Router:
         """Carriers that serve a number, the best first."""
         return self._carriers_of(self.route_key(recipient))
 
+    def sends_by(self, carrier: str) -> bool:
+        """Whether texts may leave by a carrier: it is enabled, and does not only receive."""
+        return self._plan.sends_by(carrier)
+
     def carriers_among(self, beginning: str, network: str | None) -> list[str]:
         """Carriers that serve all numbers that begin so, and were allotted to a network, the best
         first."""
@@ -119,6 +123,9 @@ class _Plan:
     def key_of(self, recipient: str, network: str | None) -> str:
         prefix = self._prefix(recipient)
         return _key(prefix, network if network in self._networks else None)
+
+    def sends_by(self, carrier: str) -> bool:
+        return any(each.name == carrier for each in self._carriers)
 
     def _prefix(self, recipient: str) -> str:
         """The longest prefix that a number begins with; empty if none fits."""

@@ -12,6 +12,12 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.records.accounts import WEEKLY_MESSAGES
+from risala.engine.model.records.conversations import (
+    ConversationSummary,
+    StoredConversation,
+    Thread,
+    ThreadMessage,
+)
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.ledger import LedgerEntry
 from risala.engine.model.records.messages import Estimate, MessageView, PlacedCharacter
@@ -293,6 +299,40 @@ REPLAY: Final = Component(
         "anyOf": [{"$ref": DELIVERY.reference}, {"$ref": REPLAYED.reference}],
     },
 )
+CONVERSATION: Final = ApiAnswer(
+    "ConversationAnswer",
+    record=StoredConversation,
+    members="conversationId number state unread assignedTo receivedAt",
+)
+THREAD_MESSAGE: Final = ApiAnswer("ConversationMessage", record=ThreadMessage)
+LISTED_CONVERSATION: Final = ApiAnswer(
+    "ListedConversationAnswer",
+    record=ConversationSummary,
+    members="conversationId number name state unread assignedTo receivedAt lastMessage",
+    more={
+        "lastMessage": {
+            "anyOf": [{"$ref": THREAD_MESSAGE.reference}, {"type": "null"}],
+            "description": "The newest message, of either way.",
+        }
+    },
+)
+CONVERSATIONS: Final = _listed(
+    "ConversationPage", "Conversations, those with the newest texts first.", LISTED_CONVERSATION
+)
+THREAD: Final = ApiAnswer(
+    "ThreadAnswer",
+    record=Thread,
+    members="conversation items next previous answerable whyNot answersFrom answersBy",
+    more={
+        "conversation": {"$ref": LISTED_CONVERSATION.reference},
+        "items": {
+            "type": "array",
+            "items": {"$ref": THREAD_MESSAGE.reference},
+            "description": "Messages of both ways, the oldest first.",
+        },
+        **_PLACES_BESIDE,
+    },
+)
 COMPONENTS: Final = (
     *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, CODE_DELIVERY),
     *(VERIFICATION, STARTED, INBOUND, CODE_FIGURE, CODE_FIGURES),
@@ -308,5 +348,6 @@ COMPONENTS: Final = (
         DELIVERY,
         REPLAYED,
     ),
+    *(CONVERSATION, THREAD_MESSAGE, LISTED_CONVERSATION, CONVERSATIONS, THREAD),
     *(MESSAGES, VERIFICATIONS, INBOUND_MESSAGES, LEDGER, DELIVERIES, SENDERS, ENDPOINTS, REPLAY),
 )

@@ -54,8 +54,8 @@ def quick_send(members: Members, plan: NumberingPlan) -> SendMessage | None:
         and members.keys() <= _SEND
     ):
         # Made of a tuple: to call the class takes three times as long.
-        values = (to, body, sender, key, PRIORITY_MESSAGE, metadata or {}, None, validity_s, None)
-        return SendMessage._make(values)
+        values = (to, body, sender, key, PRIORITY_MESSAGE, metadata or {}, None, validity_s)
+        return SendMessage._make((*values, None, None))
     return None
 
 

@@ -56,6 +56,11 @@ WORDS: Final[Mapping[str, ErrorWord]] = {
         "no number of the service can be texted or called to prove a number",
         "Send a code instead. The operator sees why on the carriers' pages.",
     ),
+    "NOT_ANSWERABLE": ErrorWord(
+        400,
+        "nothing can be sent to who wrote, or by the carrier that brought the last text",
+        "Write to the number with `POST /api/sms`, if it is one.",
+    ),
     "LOOP": ErrorWord(
         400,
         "another Risala passes on a message that has come through this service before, or through "

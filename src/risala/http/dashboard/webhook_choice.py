@@ -43,6 +43,7 @@ def choices_of(plan: NumberingPlan, currency: str) -> tuple[EventChoice, ...]:
     """All events, with examples of a plan's numbers, and of amounts in a currency."""
     sms = {"messageId": "sms_…", "to": plan.example}
     code = {"verificationId": "ver_…", "to": plan.example}
+    talk = {"conversationId": "cnv_…", "number": plan.example}
     return (
         _choice("sms.sent", N_("The carrier took a message."), **sms, status="sent"),
         _choice("sms.delivered", N_("A message reached its phone."), **sms, status="delivered"),
@@ -69,6 +70,8 @@ def choices_of(plan: NumberingPlan, currency: str) -> tuple[EventChoice, ...]:
         _choice("balance.low", N_("The balance is low."), balance=money(_LOW), currency=currency),
         _choice("sender.approved", N_("A sender name was approved."), name="BARAKA"),
         _choice("sender.denied", N_("A sender name was denied."), name="PROMO", reason="generic"),
+        _choice("conversation.received", N_("A conversation has a new text."), **talk),
+        _choice("conversation.assigned", N_("A conversation was given to a member."), **talk),
     )
 
 

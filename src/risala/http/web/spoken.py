@@ -10,6 +10,18 @@ from typing import Final
 from risala.http.web.languages import N_
 
 SPOKEN: Final = (
+    N_(
+        "The conversation has gone on since you read it. Read what is new, then send your answer"
+        " again."
+    ),
+    N_(
+        "The sender is a name or a short number, and no phone: nobody gets an answer. Write to the"
+        " person's own number."
+    ),
+    N_(
+        "The carrier that brought the last text sends nothing now: it was removed or disabled, or"
+        " only receives. Write to the number with a new message."
+    ),
     N_("A message can be scheduled at most {count} days ahead."),
     N_("A user can own at most {count} organizations."),
     N_("They are already a member."),

@@ -29,6 +29,8 @@ TYPES: Final = (
     "sender.approved",
     "sender.denied",
     "balance.low",
+    "conversation.received",
+    "conversation.assigned",
     "webhook.test",
 )
 """The engine's values; a test compares the two, so that help needs no engine."""
@@ -69,6 +71,7 @@ def trigger(
       sms.sent sms.delivered sms.failed sms.canceled sms.received
       verify.sent verify.approved verify.failed
       sender.approved sender.denied balance.low webhook.test
+      conversation.received conversation.assigned
 
     \b
     Examples:

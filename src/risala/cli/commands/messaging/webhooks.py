@@ -118,7 +118,8 @@ def webhook_create(made: EndpointWithSecret) -> None:
     """Create an endpoint and print its secret, once.
 
     Without --type it gets the events of sending and of codes. Ask for the others by their names:
-    sms.delivered, sms.canceled, sms.received, balance.low, sender.approved, sender.denied.
+    sms.delivered, sms.canceled, sms.received, balance.low, sender.approved, sender.denied,
+    conversation.received, conversation.assigned.
 
     \b
     Examples:

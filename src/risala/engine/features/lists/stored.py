@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from risala.dataclass import dataclass
 from risala.engine.features.lists.records import (
@@ -515,6 +515,43 @@ def count_lists_with(
         (number, organization_id, limit),
     )
     return counted
+
+
+class NumberRow(NamedTuple):
+    """What a list has of a number."""
+
+    number: str
+    columns: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+def rows_of_numbers(
+    conn: sqlite3.Connection, organization_id: str, numbers: Sequence[str]
+) -> list[NumberRow]:
+    """What an organization's lists have of some numbers; the list changed last comes last."""
+    rows = conn.execute(
+        "SELECT p.number, l.columns, p.cells FROM list_people p"  # noqa: S608 -- markers
+        " JOIN recipient_lists l ON l.key = p.list"
+        f" WHERE p.number IN ({markers(numbers)}) AND l.organization_id = ?"
+        " AND l.deleted_at IS NULL ORDER BY l.changed_at",
+        (*numbers, organization_id),
+    )
+    return [NumberRow(each, tuple(json.loads(head)), cells_of(row)) for each, head, row in rows]
+
+
+def containing_cell(number: str, organization_id: str, text: str) -> tuple[str, tuple[str, ...]]:
+    """The condition that a value of a number, in one of an organization's lists, contains a text.
+
+    Args:
+        number, organization_id: the columns that have them.
+    """
+    cell, values = containing(("value",), text)
+    return (
+        "EXISTS (SELECT 1 FROM list_people p JOIN recipient_lists l ON l.key = p.list,"  # noqa: S608 -- constants
+        f" json_each(p.cells) WHERE p.number = {number} AND l.deleted_at IS NULL"
+        f" AND l.organization_id = {organization_id} AND {cell})",
+        values,
+    )
 
 
 # -- for the rest of the engine

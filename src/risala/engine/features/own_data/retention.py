@@ -72,13 +72,18 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
         Rule("texts", section.texts_days, _twice(WalkKind.TEXTS, texts_ms)),
         Rule("timelines", section.timelines_days, (*timelines, *_walked(hops))),
         Rule("events", section.events_days, (RetentionWalk(WalkKind.EVENTS, events_ms),)),
-        Rule("inbound", section.inbound_days, _walked(inbound, bank_texts)),
+        Rule("inbound", section.inbound_days, _walked(inbound, bank_texts, _talks(inbound))),
     ]
     if walks := _walked(mailings):
         details = RetentionWalk(WalkKind.SESSION_DETAILS, DETAILS_MS)
         walks += (RetentionWalk(WalkKind.CLEARED, 0), *_walked(details))
         every_rule.append(Rule("mailings", section.mailings_days, walks))
     return tuple(every_rule)
+
+
+def _talks(texts: RetentionWalk) -> RetentionWalk:
+    """The walk through conversations whose texts go by another walk."""
+    return RetentionWalk(WalkKind.CONVERSATIONS, texts.age_ms, organizations=texts.organizations)
 
 
 def _walked(*walks: RetentionWalk) -> tuple[RetentionWalk, ...]:
@@ -108,7 +113,7 @@ def chosen_rules(
             walk = RetentionWalk(
                 WalkKind.INBOUND, days.inbound * DAY_MS, organizations=(organization_id,)
             )
-            chosen_ones.append(Rule("inbound", days.inbound, (walk,)))
+            chosen_ones.append(Rule("inbound", days.inbound, _walked(walk, _talks(walk))))
         if _is_shorter(days.events, section.events_days):
             by_days[days.events].append(organization_id)
     chosen_ones += (_events_of(days, by_days[days]) for days in sorted(by_days))

@@ -23,6 +23,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict
+from risala.engine.model.features import features
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.asks import CursorPage, Steps
 from risala.engine.model.records.inbound import (
@@ -64,6 +65,9 @@ def receive(
             "UPDATE inbound SET organization_id = ? WHERE id = ?", (organization_id, message_id)
         )
         outbox.received_event(conn, organization_id, message_id, message, stamp)
+        for feature in features():
+            if feature.received is not None:
+                feature.received()(conn, organization_id, message_id, message, stamp)
     opt_outs.apply_keyword(conn, accounts(carrier), message, stamp.now_ms)
     for part in parts:
         part(conn, stamp)

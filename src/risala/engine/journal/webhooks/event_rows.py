@@ -20,6 +20,7 @@ from risala.engine.model import ids
 from risala.engine.model.events import (
     FAMILIES,
     BalanceEvent,
+    ConversationEvent,
     Event,
     EventType,
     InboundEvent,
@@ -280,6 +281,8 @@ def frozen_of(event: Event) -> str | None:
             return _json([event.name, event.status, event.reason])
         case BalanceEvent():
             return _json([event.balance, event.low_balance, event.currency])
+        case ConversationEvent():
+            return _json([event.message_id, event.number, event.assigned_to])
     return None
 
 
@@ -319,6 +322,11 @@ def _balance(row: EventRow) -> Event:
     return BalanceEvent(*_whose(row), balance, low_balance, currency)
 
 
+def _conversation(row: EventRow) -> Event:
+    message_id, number, assigned_to, *_ = row.frozen or (None, "", None)
+    return ConversationEvent(*_whose(row), number, message_id, assigned_to)
+
+
 def _trial(row: EventRow) -> Event:
     return TrialEvent(*_whose(row))
 
@@ -329,5 +337,6 @@ _FAMILY: Final = {
     InboundEvent: _inbound,
     SenderEvent: _sender,
     BalanceEvent: _balance,
+    ConversationEvent: _conversation,
     TrialEvent: _trial,
 }

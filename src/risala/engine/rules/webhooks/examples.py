@@ -23,6 +23,7 @@ _MESSAGE: Final = {
 }
 _CODE: Final = {"subject": "ver", "recipient": _RECIPIENT, "reason": None}
 _NAME: Final = {"subject": "snd", "name": "ACME", "reason": None}
+_TALK: Final = {"subject": "cnv", "number": _RECIPIENT, "message_id": None, "assigned_to": None}
 _MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
     EventType.SMS_SENT: {**_MESSAGE, "status": "sent"},
     EventType.SMS_DELIVERED: {**_MESSAGE, "status": "delivered"},
@@ -51,12 +52,17 @@ _MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
         "balance": 995,
         "low_balance": 1000,
     },
+    EventType.CONVERSATION_RECEIVED: {**_TALK, "message_id": "mo_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"},
+    EventType.CONVERSATION_ASSIGNED: {
+        **_TALK,
+        "assigned_to": "usr_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT",
+    },
     EventType.WEBHOOK_TEST: {"subject": "whe"},
 }
 """For each type the members of its family only; for the subject the prefix of its id."""
 
 
-PREFIXES: Final = ("sms", "ver", "snd", "org", "whe")
+PREFIXES: Final = ("sms", "ver", "snd", "org", "whe", "cnv")
 """The prefixes of the ids in an example."""
 
 

@@ -26,6 +26,8 @@ TYPES: Final = (
     EventType.BALANCE_LOW,
     EventType.SENDER_APPROVED,
     EventType.SENDER_DENIED,
+    EventType.CONVERSATION_RECEIVED,
+    EventType.CONVERSATION_ASSIGNED,
 )
 """The types that an endpoint may choose: all except ``webhook.test``, which is sent by hand to one
 endpoint."""

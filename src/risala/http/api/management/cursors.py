@@ -38,9 +38,13 @@ class ListName(StrEnum):
     INBOUND = "i"
     LEDGER = "l"
     DELIVERIES = "d"
+    CONVERSATIONS = "c"
+    THREAD = "t"
 
 
-NUMBERED: Final = frozenset({ListName.MESSAGES, ListName.LEDGER, ListName.DELIVERIES})
+NUMBERED: Final = frozenset(
+    {ListName.MESSAGES, ListName.LEDGER, ListName.DELIVERIES, ListName.THREAD}
+)
 """Lists whose places are numbers."""
 
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records.conversations import ConversationState
 from risala.engine.model.records.verify.figures import FiguresBy
 from risala.engine.model.records.webhooks import DELIVERY_STATES
 from risala.engine.model.states import SessionState, Status
@@ -56,7 +57,10 @@ Address = Annotated[
 MessageCursor = Annotated[str, *_cursor(ListName.MESSAGES)]
 VerificationCursor = Annotated[str, *_cursor(ListName.VERIFICATIONS)]
 InboundCursor = Annotated[str, *_cursor(ListName.INBOUND)]
+ThreadCursor = Annotated[str, *_cursor(ListName.THREAD)]
 LedgerCursor = Annotated[str, *_cursor(ListName.LEDGER), AfterValidator(int)]
+ConversationCursor = Annotated[str, *_cursor(ListName.CONVERSATIONS)]
+StateWord = Annotated[str, *_one_of(*(each.value for each in ConversationState))]
 MessageStatus = Annotated[str, *_one_of(*(each.value for each in Status))]
 VerificationStatus = Annotated[str, *_one_of(*(each.value for each in SessionState))]
 Received = Annotated[str, *_one_of("received")]

@@ -26,6 +26,10 @@ PATHS: Final[Mapping[str, Sequence[str]]] = {
         *("/api/sms/list", "/api/verify/list", "/api/inbound/list", "/api/ledger/list"),
         *("/api/verify/figures", "/api/balance/get", "/api/senders/list"),
     ),
+    _HERE + "conversations": (
+        *("/api/conversations/list", "/api/conversations/get"),
+        *("/api/conversations/reply", "/api/conversations/mark"),
+    ),
     _HERE + "actions": ("/api/sms/cancel", "/api/sms/estimate", "/api/verify/cancel"),
     _HERE + "webhooks": (
         *("/api/webhooks/list", "/api/webhooks/create", "/api/webhooks/update"),

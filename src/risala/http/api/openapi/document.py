@@ -19,7 +19,15 @@ from risala.engine.model.money import money
 from risala.engine.model.records.schema import amount_pattern
 from risala.http.api.answers import COMPONENTS, Component
 from risala.http.api.derived import DerivedBody
-from risala.http.api.openapi import endpoints, management, service, sms, verify, webhooks
+from risala.http.api.openapi import (
+    conversations,
+    endpoints,
+    management,
+    service,
+    sms,
+    verify,
+    webhooks,
+)
 from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.sms import ApiOperation
 from risala.http.api.verify_bodies import LOCALES
@@ -32,6 +40,7 @@ OPERATIONS: Final = (
     *sms.OPERATIONS,
     *verify.OPERATIONS,
     *management.OPERATIONS,
+    *conversations.OPERATIONS,
     *endpoints.OPERATIONS,
     *service.OPERATIONS,
 )
@@ -58,6 +67,7 @@ zeros, and the last two digits of the number choose what becomes of a test messa
 _TAGS: Final = (
     {"name": "SMS", "description": "Send messages, and see what happened to them."},
     {"name": "Verify", "description": "Verify phone numbers with one-time codes."},
+    {"name": "Conversations", "description": "Read what people write, and answer."},
     {"name": "Account", "description": "The organization's balance and sender IDs."},
     {"name": "Webhooks", "description": "What the service sends to your endpoints."},
     {"name": "Service", "description": "The state of the service. No key is needed."},

@@ -12,6 +12,7 @@ from typing import Any, Final
 from risala.engine.model.events import (
     FAMILIES,
     BalanceEvent,
+    ConversationEvent,
     Event,
     EventType,
     InboundEvent,
@@ -96,6 +97,10 @@ MODELS: Final[Mapping[type[Event], ApiAnswer]] = {
         "balance lowBalance currency",
         {"balance": _TEXT, "lowBalance": _TEXT},
     ),
+    ConversationEvent: _event(
+        *("ConversationEventModel", ConversationEvent),
+        "conversationId=subject number messageId assignedTo",
+    ),
     TrialEvent: _event("TrialEventModel", TrialEvent, "endpointId=subject"),
 }
 
@@ -145,6 +150,12 @@ EXAMPLES: Final[dict[EventType, Event]] = {
             "The name is already used by another organization.",
         ),
         BalanceEvent(EventType.BALANCE_LOW, *_LIVE, _LIVE[1], 4950, 5000, "MRU"),
+        ConversationEvent(
+            EventType.CONVERSATION_RECEIVED, *_LIVE, f"cnv_{_TAIL}", _TO, f"mo_{_TAIL}", None
+        ),
+        ConversationEvent(
+            EventType.CONVERSATION_ASSIGNED, *_LIVE, f"cnv_{_TAIL}", _TO, None, f"usr_{_TAIL}"
+        ),
         TrialEvent(EventType.WEBHOOK_TEST, *_LIVE, f"whe_{_TAIL}"),
     )
 }
@@ -161,6 +172,8 @@ _SUMMARIES: Final = {
     EventType.SENDER_APPROVED: "A sender was approved",
     EventType.SENDER_DENIED: "A sender was denied",
     EventType.BALANCE_LOW: "A charge took the balance below the organization's limit",
+    EventType.CONVERSATION_RECEIVED: "A conversation got a text",
+    EventType.CONVERSATION_ASSIGNED: "A conversation was given to a member",
     EventType.WEBHOOK_TEST: "A test event was sent to the endpoint",
 }
 _HEADERS: Final = {

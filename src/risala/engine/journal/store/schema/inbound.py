@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from sqlite_utils import Database
+
+from risala.engine.model.ids import derived_id
+
 INBOUND: Final = """
 CREATE TABLE inbound (
   id TEXT PRIMARY KEY,
@@ -61,6 +65,44 @@ CREATE TABLE opt_outs (
 CREATE INDEX opt_outs_by_recipient ON opt_outs (recipient, carrier, at);
 CREATE INDEX opt_outs_by_organization ON opt_outs (organization_id, at);
 """
+
+CONVERSATIONS: Final = """
+-- Numbers that wrote to an organization. Their texts are in inbound, the answers in message.
+CREATE TABLE conversations (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  number TEXT NOT NULL,
+  -- The newest text that came in: its id in inbound.
+  last_text TEXT NOT NULL,
+  -- The newest text that somebody has read; empty: none.
+  read_to TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'done')),
+  -- The user who answers; null: nobody in particular.
+  assigned_to TEXT,
+  UNIQUE (organization_id, number)
+) STRICT;
+CREATE INDEX conversations_by_text ON conversations (last_text);
+CREATE INDEX conversations_by_organization ON conversations (organization_id, last_text);
+CREATE INDEX conversations_by_state ON conversations (organization_id, state, last_text);
+CREATE INDEX conversations_unread ON conversations (organization_id, last_text)
+  WHERE read_to < last_text;
+CREATE INDEX conversations_assigned ON conversations (organization_id, assigned_to, last_text)
+  WHERE assigned_to IS NOT NULL;
+"""
+
+
+def begin_conversations(db: Database) -> None:
+    """Make the conversations of the texts that are there: all of them read."""
+    rows = db.execute(
+        "SELECT organization_id, sender, max(id), min(received_at) FROM inbound"
+        " WHERE organization_id IS NOT NULL GROUP BY organization_id, sender"
+    ).fetchall()
+    for organization_id, number, last, at in rows:
+        db.execute(
+            "INSERT INTO conversations VALUES (?1, ?2, ?3, ?4, ?4, 'open', NULL)",
+            (derived_id("cnv", max(0, at), organization_id, number), organization_id, number, last),
+        )
+
 
 SENT_TIMES: Final = """
 -- A text's own time, by the network. Null: none was told, or it came before this was kept.

@@ -28,7 +28,13 @@ from risala.engine.journal.store.schema.carriers import ADDRESSES, CARRIERS, SEC
 from risala.engine.journal.store.schema.channels import CHANNELS as CHANNEL_TABLES
 from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.hooks import HOOKS
-from risala.engine.journal.store.schema.inbound import INBOUND, LABELS, SENT_TIMES
+from risala.engine.journal.store.schema.inbound import (
+    CONVERSATIONS,
+    INBOUND,
+    LABELS,
+    SENT_TIMES,
+    begin_conversations,
+)
 from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, STORED
 from risala.engine.journal.store.schema.messages import (
     CODE_COUNTS,
@@ -190,6 +196,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_key_challenges": (KEY_CHALLENGES,),
     "v1.1_pumping": (PUMPING,),
     "v1.1_reverse": (REVERSE,),
+    "v1.1_conversations": (CONVERSATIONS, begin_conversations),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

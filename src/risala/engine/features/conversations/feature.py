@@ -1,0 +1,26 @@
+"""Conversations: the texts of a number and the answers to it, and who answers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.feature_work import WalkKind
+from risala.engine.model.features import Feature, elsewhere, later
+
+_HERE: Final = "features.conversations."
+_STORED: Final = _HERE + "stored.conversations:"
+_COMMANDS: Final = "cli.commands.messaging.conversations:"
+FEATURE: Final = Feature(
+    name="conversations",
+    needs=("lists",),
+    operations=(later(_HERE + "operations:OPERATIONS"),),
+    images={AuditImage.CONVERSATION: later(_STORED + "find")},
+    received=later(_STORED + "note_text"),
+    exported={"conversations": later(_STORED + "export")},
+    walks={WalkKind.CONVERSATIONS: later(_STORED + "walk_old")},
+    erased=later(_STORED + "erase"),
+    cleared=later(_STORED + "clear"),
+    tables=("conversations",),
+    commands={"conversation": elsewhere(_COMMANDS + "conversation")},
+)

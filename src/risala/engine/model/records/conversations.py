@@ -1,0 +1,161 @@
+"""Conversations: the answers of their operations, and the asks for them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+from risala.dataclass import dataclass
+from risala.engine.model.records.asks import Ask, NumberPart
+from risala.engine.model.records.fields import (
+    AUDITED,
+    UNAUDITED,
+    JsonName,
+    Moment,
+    Money,
+    OneOf,
+    WrittenAs,
+)
+from risala.engine.model.records.messages import AcceptedMessage
+
+NOT_ANSWERABLE: Final = "NOT_ANSWERABLE"
+"""The code of a conversation in which nothing can be answered."""
+WENT_ON: Final = "WENT_ON"
+"""The code of an answer to a conversation that has gone on since it was read."""
+NOBODY: Final = ""
+"""In place of a member: nobody in particular answers."""
+
+
+class ConversationState(StrEnum):
+    """Whether a conversation needs something."""
+
+    OPEN = "open"
+    DONE = "done"
+
+
+class WrittenBy(StrEnum):
+    """Who wrote a message of a conversation."""
+
+    NUMBER = "number"
+    """The person with whom the organization writes."""
+    PERSON = "person"
+    """A member, or an operator."""
+    PROGRAM = "program"
+    """A program, with a key."""
+    MAILING = "mailing"
+    CODE = "code"
+    """A verification: its text is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMessage:
+    """A message of a conversation."""
+
+    id: Annotated[str, JsonName("messageId")]
+    by: Annotated[str, OneOf(WrittenBy)]
+    """Who wrote it."""
+    at: Moment
+    """When it came in, or was accepted."""
+    body: str | None
+    """Null: a code, or no longer kept."""
+    status: str
+    """`received`, or as of `POST /api/sms/get`."""
+    sender: Annotated[str, JsonName("from")]
+    recipient: Annotated[str | None, JsonName("to")]
+    carrier: str | None
+    segments: int | None
+    """Null of a text that came in, and so are the next two."""
+    price: Money | None
+    error_code: str | None
+    key_id: str | None
+    """The key of the program that sent it."""
+    mailing_id: str | None
+    place: Annotated[int, WrittenAs.NOTHING] = 0
+    """The first bits of its id, by which messages of both ways are in order."""
+
+    @property
+    def came_in(self) -> bool:
+        return self.by == WrittenBy.NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConversation:
+    """What is stored of a conversation: neither texts nor numbers of anybody else."""
+
+    id: Annotated[str, UNAUDITED, JsonName("conversationId")]
+    organization_id: Annotated[str, UNAUDITED]
+    number: Annotated[str, UNAUDITED]
+    """Who writes: a number, or a name or short number that cannot be answered."""
+    state: Annotated[str, AUDITED, OneOf(ConversationState)]
+    """A text that comes in opens it again."""
+    unread: Annotated[bool, UNAUDITED]
+    """Whether a text came in that nobody has read."""
+    assigned_to: Annotated[str | None, AUDITED]
+    """The member who answers."""
+    received_at: Annotated[Moment, UNAUDITED]
+    """When the newest text came in."""
+    last_text: Annotated[str, UNAUDITED, WrittenAs.NOTHING] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSummary(StoredConversation):
+    """A conversation with the person's name and the last message."""
+
+    name: str | None = None
+    """By the organization's lists."""
+    last: ThreadMessage | None = None
+    """The newest message, of either way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    """Conversations, those with the newest texts first, and where the next pages begin."""
+
+    conversations: tuple[ConversationSummary, ...]
+    newer: str | None
+    older: str | None
+    looked_to: Moment | None
+    """The time as far as the search came; None: as far as there are any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation with a page of its messages."""
+
+    conversation: ConversationSummary
+    messages: tuple[ThreadMessage, ...]
+    """The oldest first; without a cursor, the newest ones."""
+    newer: str | None
+    older: str | None
+    answerable: bool
+    """Whether something can be answered."""
+    why_not: str | None = None
+    """Why nothing can be answered, as a sentence."""
+    answers_from: str | None = None
+    """Our number or name that answers are from."""
+    answers_by: str | None = None
+    """The carrier by which they leave: the one that brought the last text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFilter:
+    """Which conversations are in a list; None: any."""
+
+    organization_id: str
+    state: str | None = None
+    unread: bool | None = None
+    assigned_to: str | None = None
+    """A user's id; empty: of nobody."""
+    number: str | None = None
+    part: NumberPart | None = None
+    """Digits of the number."""
+    contains: str | None = None
+    """Words of a text or of the person's name."""
+    searches_texts: bool = True
+    """False: only names are searched, because the caller sees no texts."""
+
+
+LIST: Final = Ask("conversation.list", Conversations)
+GET: Final = Ask("conversation.get", Thread)
+REPLY: Final = Ask("conversation.reply", AcceptedMessage)
+MARK: Final = Ask("conversation.mark", StoredConversation)
