@@ -154,11 +154,6 @@ def _refusal(status: int, body: bytes) -> Exception:
     return CommandRefused(_OLDER) if "path" in refused.message else refused
 
 
-def _trusting_nobody() -> ssl.SSLContext:
-    """For a client that speaks no TLS, and must be given something to verify with."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
 @asynccontextmanager
 async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
     """The gateway of the service that holds ``data_dir``.
@@ -170,7 +165,8 @@ async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
     with unix_address(path) as address:
         # trust_env is off: no proxy and no netrc applies to a socket on this machine. Nor are
         # certificates needed: reading all authorities takes longer than most commands.
-        transport = httpx2.AsyncHTTPTransport(uds=address, verify=_trusting_nobody())
+        nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # no TLS is spoken, and one must be given
+        transport = httpx2.AsyncHTTPTransport(uds=address, verify=nobody)
         async with httpx2.AsyncClient(
             transport=transport, base_url="http://control", trust_env=False, timeout=TIMEOUT_S
         ) as client:

@@ -71,11 +71,7 @@ class Senders:
 
     def marks(self, senders: Iterable[Sender]) -> Sequence[Sequence[Mark]]:
         """For each sender, what an operator should check."""
-        return self.marks_among(senders, self.owned_names())
-
-    def owned_names(self) -> Sequence[Owned]:
-        """The names of organizations, which a new name may be mistaken for."""
-        return self._stored.owned_names()
+        return self.marks_among(senders, self._stored.owned_names())
 
     def marks_among(
         self, senders: Iterable[Sender], owned: Sequence[Owned]

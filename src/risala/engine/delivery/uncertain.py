@@ -79,7 +79,7 @@ class UncertainSegments:
         elif isinstance(answer, NotTaken) and lane.manners.remembers_s:
             settled_at = lane.manners.settled_at(part.since)
             if self._clock.now_ms() < settled_at:
-                await self._postpone(part, settled_at)
+                await self._receipts.postpone(part.key, settled_at, None)
             else:
                 await self._repeat(lane, part, is_not_taken=True)
 
@@ -93,7 +93,8 @@ class UncertainSegments:
         until_ms = lane.manners.repeat_until(part.opened_at, part.valid_until)
         if now_ms > until_ms:
             return False
-        await self._postpone(part, now_ms + round(HANDED_S * 1000))
+        handed_until_ms = now_ms + round(HANDED_S * 1000)
+        await self._receipts.postpone(part.key, handed_until_ms, None)
         if lane.may_repeat(part.message_id):
             repeat = Repeat(until_ms, part.since, is_not_taken, part.opened_at)
             await self._hand_over(RepeatSubmit(part.carrier, part.message_id, part.number, repeat))
@@ -111,6 +112,3 @@ class UncertainSegments:
     async def _resolve(self, part: UncertainPart, how: Resolution) -> None:
         until_ms = part.since + round(how.after_s * 1000)
         await self._receipts.postpone(part.key, until_ms, how.action)
-
-    async def _postpone(self, part: UncertainPart, until_ms: int) -> None:
-        await self._receipts.postpone(part.key, until_ms, None)

@@ -246,7 +246,7 @@ async def _with_marks(call: Call[Any], senders: Sequence[Sender]) -> list[Marked
     judge = call.services.senders
     if len(senders) <= AT_ONCE_MAX:
         return list(zip(senders, judge.marks(senders), strict=True))
-    owned = judge.owned_names()
+    owned = call.services.repositories.senders.owned_names()
     marks = await trio.to_thread.run_sync(judge.marks_among, senders, owned)
     return list(zip(senders, marks, strict=True))
 

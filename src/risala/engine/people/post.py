@@ -62,12 +62,10 @@ class Post:
         self._letters = letters
         self._mailer = mailer
         self._alarm = Alarm(clock)
+        self.wake = self._alarm.ring
+        """A mail is owed."""
         self._in_flight: dict[int, str] = {}
         """The mails that are with the mailer, and whose each is."""
-
-    def wake(self) -> None:
-        """A mail is owed."""
-        self._alarm.ring()
 
     async def run(self) -> None:
         """Send until cancelled."""

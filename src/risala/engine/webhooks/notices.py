@@ -46,10 +46,8 @@ class Notices:
         self._operator = operator
         self._owed = owed
         self._alarm = Alarm(clock, LOOK_S)
-
-    def wake(self) -> None:
+        self.wake = self._alarm.ring
         """An owner is owed a mail."""
-        self._alarm.ring()
 
     async def run(self) -> None:
         """Queue owed mails, until cancelled."""

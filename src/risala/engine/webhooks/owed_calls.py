@@ -8,8 +8,8 @@ killed meanwhile calls again. A slow or dead receiver delays its own calls alone
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
-from typing import ClassVar, Final, Generic, TypeVar
+from collections.abc import Awaitable, Collection
+from typing import ClassVar, Final, Generic, Protocol, TypeVar
 
 import structlog
 import trio
@@ -35,15 +35,29 @@ S = TypeVar("S")
 """What became of it."""
 
 
+AC = TypeVar("AC", covariant=True)
+
+
+class OwedRows(Protocol[AC]):
+    """Where the calls are stored."""
+
+    def first_due(self, receiver_id: str, besides: Collection[int], /) -> DueCall | None:
+        """A receiver's next call that is none of these."""
+
+    def begin(self, seq: int, now_ms: int, /) -> Awaitable[AC | None]:
+        """Write down that an attempt begins; None: it is no longer owed."""
+
+
 class OwedCalls(ABC, Generic[A, S]):
-    """Makes the calls of one kind of receiver; a subclass says how they are stored and made."""
+    """Makes the calls of one kind of receiver; a subclass says how they are made."""
 
     name: ClassVar[str]
     """In the log, what makes them."""
     receiver: ClassVar[str]
     """In the log, the field with the receiver's id."""
 
-    def __init__(self, widths: Widths, clock: Clock, items: ItemLoop) -> None:
+    def __init__(self, rows: OwedRows[A], widths: Widths, clock: Clock, items: ItemLoop) -> None:
+        self._rows = rows
         self._widths = widths
         self._clock = clock
         self._items = items
@@ -53,14 +67,6 @@ class OwedCalls(ABC, Generic[A, S]):
     @abstractmethod
     def _expect_new(self) -> None:
         """Expect the calls that are new since the last look; done before each round."""
-
-    @abstractmethod
-    def _first_due(self, receiver_id: str, besides: Collection[int]) -> DueCall | None:
-        """A receiver's next call that is none of these."""
-
-    @abstractmethod
-    async def _begin(self, seq: int, now_ms: int) -> A | None:
-        """Write down that an attempt begins; None: it is no longer owed."""
 
     @abstractmethod
     async def _post(self, receiver_id: str, attempt: A) -> S:
@@ -99,7 +105,7 @@ class OwedCalls(ABC, Generic[A, S]):
         now_ms = self._clock.now_ms()
         while (lane := self._lanes.take(now_ms)) is not None:
             besides = {*lane.in_flight, *map(int, self._items.held())}
-            due = self._first_due(lane.endpoint_id, besides)
+            due = self._rows.first_due(lane.endpoint_id, besides)
             if due is None or due.due_at > now_ms:
                 self._lanes.rest(lane, self._items.again_ms(now_ms) if due is None else due.due_at)
             else:
@@ -124,7 +130,7 @@ class OwedCalls(ABC, Generic[A, S]):
 
     async def _attempt(self, lane: EndpointQueue, seq: int) -> None:
         begun_at = self._clock.now_ms()
-        attempt = await self._begin(seq, begun_at)
+        attempt = await self._rows.begin(seq, begun_at)
         if attempt is None:
             self._lanes.leave(lane, seq, begun_at)
             return

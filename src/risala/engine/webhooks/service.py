@@ -6,7 +6,7 @@ A delivery that is repeated has the same ``webhook-id``.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -21,7 +21,7 @@ from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.webhooks.history import DeliveryRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import SecretLost
-from risala.engine.model.records.webhooks import DueCall, WebhookAttempt
+from risala.engine.model.records.webhooks import WebhookAttempt
 from risala.engine.rules.webhooks.queues import Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.shapes import ShapedRequest, received_of, shaped
@@ -65,13 +65,11 @@ class Webhooks(OwedCalls[WebhookAttempt, ReceiverAnswer | ReceiverFault]):
         widths = Widths(
             settings.attempts_per_endpoint_max, settings.attempts_max - patient, patient
         )
-        super().__init__(widths, sources.clock, sources.items)
+        super().__init__(sources.deliveries, widths, sources.clock, sources.items)
         self._sources = sources
         self._seq = 0
-
-    def wake(self) -> None:
+        self.wake = self._alarm.ring
         """Look now: there may be new deliveries."""
-        self._alarm.ring()
 
     def hint(self, endpoint_id: str) -> None:
         """Look at this endpoint's deliveries now: one became due by a replay."""
@@ -97,12 +95,6 @@ class Webhooks(OwedCalls[WebhookAttempt, ReceiverAnswer | ReceiverFault]):
             self._seq = rows[-1][0]
             for _, endpoint_id, due_at in rows:
                 self._lanes.expect(endpoint_id, due_at)
-
-    def _first_due(self, receiver_id: str, besides: Collection[int]) -> DueCall | None:
-        return self._sources.deliveries.first_due(receiver_id, besides)
-
-    async def _begin(self, seq: int, now_ms: int) -> WebhookAttempt | None:
-        return await self._sources.deliveries.begin(seq, now_ms)
 
     async def _post(self, _: str, attempt: WebhookAttempt) -> ReceiverAnswer | ReceiverFault:
         try:

@@ -17,7 +17,7 @@ from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence
-from risala.http.web.routes import PageRoute, shows
+from risala.http.web.routes import PageRoute, shows, shows_form
 from risala.sms.typed import Purpose, typed
 
 SAVED: Final = N_("Saved.")
@@ -83,10 +83,6 @@ async def confirm_email(request: PageRequest) -> TrioResponse:
         n=answer.attempts_left,
     )
     return await request.wrong(_PAGE, {TOP: wrong}, await _values(request))
-
-
-async def ask_leave(request: PageRequest) -> TrioResponse:
-    return await request.page(_LEAVE)
 
 
 async def leave(request: PageRequest) -> TrioResponse:
@@ -161,7 +157,7 @@ ROUTES: Final = (
         access=PageAccess.SIGNED_IN,
         method="POST",
     ),
-    PageRoute(path="/app/<org>/leave", view=ask_leave, access=PageAccess.VIEWER),
+    PageRoute(path="/app/<org>/leave", view=shows_form(_LEAVE), access=PageAccess.VIEWER),
     PageRoute(path="/app/<org>/leave", view=leave, access=PageAccess.VIEWER, method="POST"),
     PageRoute(path="/account/delete", view=shows(_END, _ended), access=PageAccess.SIGNED_IN),
     PageRoute(

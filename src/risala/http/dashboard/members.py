@@ -14,7 +14,7 @@ from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows_form
 
 INVITED: Final = N_("The invitation is on its way by e-mail.")
 WITHDRAWN: Final = N_("The invitation is withdrawn.")
@@ -27,11 +27,6 @@ _REMOVE: Final = "members/remove.html"
 
 async def show(request: PageRequest) -> TrioResponse:
     return await request.page(_LIST, listed=await _listed(request), form=request.form)
-
-
-async def show_invite(request: PageRequest) -> TrioResponse:
-    """The form of the dialog as a page: for browsers without script."""
-    return await request.page(_INVITE, form=request.form)
 
 
 async def invite(request: PageRequest) -> TrioResponse:
@@ -104,7 +99,8 @@ _OWNER: Final = PageAccess.OWNER
 ROUTES: Final = (
     PageRoute(path="/app/<org>/members", view=show, access=PageAccess.VIEWER),
     PageRoute(path="/app/<org>/members", view=invite, access=_OWNER, method="POST", once=True),
-    PageRoute(path="/app/<org>/members/invite", view=show_invite, access=_OWNER),
+    # The form of the dialog as a page: for browsers without script.
+    PageRoute(path="/app/<org>/members/invite", view=shows_form(_INVITE), access=_OWNER),
     PageRoute(path=f"{_INVITATION}/withdraw", view=withdraw, access=_OWNER, method="POST"),
     PageRoute(path=f"{_MEMBER}/role", view=set_role, access=_OWNER, method="POST"),
     PageRoute(path=f"{_MEMBER}/remove", view=ask_remove, access=_OWNER),

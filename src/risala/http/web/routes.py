@@ -85,6 +85,15 @@ def with_entries(groups: Sequence[NavGroup], routes: Iterable[PageRoute]) -> tup
     return tuple(replace(group, items=tuple(of)) for group, of in zip(groups, items, strict=True))
 
 
+def shows_form(template: str) -> PageView:
+    """The view that draws a form as a page of its own."""
+
+    async def show(request: PageRequest) -> TrioResponse:
+        return await request.page(template, form=request.form)
+
+    return show
+
+
 def shows(
     template: str, values: Callable[[PageRequest], Awaitable[Mapping[str, object]]]
 ) -> PageView:

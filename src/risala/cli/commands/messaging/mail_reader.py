@@ -122,11 +122,8 @@ def _raw(mail: Message, name: str) -> str:
 
 def _decoded(mail: Message, name: str) -> str:
     """A head's value with its encoded words (RFC 2047) decoded."""
-    return " ".join(str(policy.default.header_factory(name, _unfolded(_raw(mail, name)))).split())
-
-
-def _unfolded(text: str) -> str:
-    return re.sub(r"[\r\n]+", "", text)
+    unfolded = re.sub(r"[\r\n]+", "", _raw(mail, name))
+    return " ".join(str(policy.default.header_factory(name, unfolded)).split())
 
 
 def _recipients(mail: Message) -> tuple[str, ...]:

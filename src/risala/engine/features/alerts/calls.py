@@ -44,10 +44,8 @@ class AlertCalls:
         self._items = services.set_aside.loop("alert_calls")
         self._secret = services.surroundings.call_secret
         self._alarm = Alarm(self._clock, LOOK_S)
-
-    def wake(self) -> None:
+        self.wake = self._alarm.ring
         """A call is owed."""
-        self._alarm.ring()
 
     async def run(self) -> None:
         """Make calls until cancelled."""

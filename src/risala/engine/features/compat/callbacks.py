@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -26,7 +26,6 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, NotFound, SecretLost, Unavailable
 from risala.engine.model.events import EventType
 from risala.engine.model.features import Task
-from risala.engine.model.records.webhooks import DueCall
 from risala.engine.rules.webhooks.queues import Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
@@ -75,7 +74,7 @@ class CompatCallbacks(OwedCalls[CallToMake, ReceiverAnswer | ReceiverFault | Non
     receiver = "credential"
 
     def __init__(self, sources: CallbackSources) -> None:
-        super().__init__(WIDTHS, sources.clock, sources.items)
+        super().__init__(sources.calls, WIDTHS, sources.clock, sources.items)
         self._have = sources
 
     async def run(self) -> None:
@@ -159,12 +158,6 @@ class CompatCallbacks(OwedCalls[CallToMake, ReceiverAnswer | ReceiverFault | Non
 
     def _expect_new(self) -> None:
         """Nothing is new: :meth:`_follow` expects each call when it is written down."""
-
-    def _first_due(self, receiver_id: str, besides: Collection[int]) -> DueCall | None:
-        return self._have.calls.first_due(receiver_id, besides)
-
-    async def _begin(self, seq: int, now_ms: int) -> CallToMake | None:
-        return await self._have.calls.begin(seq, now_ms)
 
     async def _post(
         self, receiver_id: str, attempt: CallToMake

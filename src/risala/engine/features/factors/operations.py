@@ -25,6 +25,7 @@ from risala.engine.features.factors.records import (
     factor_view,
 )
 from risala.engine.features.factors.service import Factors
+from risala.engine.features.factors.stored import FactorRepository
 from risala.engine.kernel.arguments import (
     Arguments,
     MaybeAnyName,
@@ -96,7 +97,7 @@ def _me(call: Call[Any]) -> str:
 async def _list(call: Call[NoArguments]) -> FactorList:
     factors, me = call.part(Factors), _me(call)
     views = tuple(map(factor_view, factors.of_user(me)))
-    return FactorList(views, factors.codes_left(me), factors.is_needed(me))
+    return FactorList(views, call.stored(FactorRepository).codes_left(me), factors.is_needed(me))
 
 
 @OPERATIONS(BEGIN_APP, **_MINE)

@@ -62,9 +62,6 @@ class Factors:
         """A user's factors, the oldest first."""
         return self._stored.of_user(user_id)
 
-    def codes_left(self, user_id: str) -> int:
-        return self._stored.codes_left(user_id)
-
     # -- set-up
 
     def begin_app(self, user_id: str, nonce: str | None = None) -> AppSeed:

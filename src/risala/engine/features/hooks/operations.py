@@ -19,6 +19,7 @@ from risala.engine.features.hooks.records import (
 from risala.engine.features.hooks.registry import HookRegistry
 from risala.engine.features.hooks.rules.presets import CUSTOM, TABLE_CHARACTERS_MAX, preset, presets
 from risala.engine.features.hooks.rules.requests import HookProof
+from risala.engine.features.hooks.stored import HookRepository
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     Addresses,
@@ -139,7 +140,7 @@ class RotateHook(OfHook):
 
 def of_hook(services: Services, arguments: OfHook) -> str:
     """The organization of a hook. Raises ``NotFound``."""
-    return services.part(HookRegistry).hook(arguments.hook_id).organization_id
+    return services.repositories.part(HookRepository).hook(arguments.hook_id).organization_id
 
 
 OPERATIONS: Final = Operations()

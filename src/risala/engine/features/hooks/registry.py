@@ -152,14 +152,6 @@ class HookRegistry:
         made = await self._stored.add(by, new, known)
         return self._made(made, program, secret, program_secret)
 
-    def hook(self, hook_id: str) -> Hook:
-        """One hook.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return self._stored.hook(hook_id)
-
     def addressed(self, hook_id: str) -> AddressedHook:
         """One hook with its address.
 

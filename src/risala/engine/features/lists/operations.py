@@ -331,16 +331,12 @@ async def _set_text(call: Call[SetText]) -> SavedText:
         name: value for name, value in arguments.given_of(SavedText).items() if value is not None
     }
     return await call.stored(SavedTextRepository).change(
-        _signed_text(call), arguments.saved_text_id, values
+        call.audit(AuditImage.SAVED_TEXT, arguments.saved_text_id), arguments.saved_text_id, values
     )
 
 
 @OPERATIONS(records.TEXT_DELETE, **_TEXT)
 async def _delete_text(call: Call[OfSavedText]) -> SavedText:
-    return await call.stored(SavedTextRepository).delete(
-        _signed_text(call), call.arguments.saved_text_id
-    )
-
-
-def _signed_text(call: Call[Any]) -> AuditEntry:
-    return call.audit(AuditImage.SAVED_TEXT, call.arguments.saved_text_id)
+    saved_text_id = call.arguments.saved_text_id
+    by = call.audit(AuditImage.SAVED_TEXT, saved_text_id)
+    return await call.stored(SavedTextRepository).delete(by, saved_text_id)

@@ -144,7 +144,8 @@ class BankSmsReader:
             reading = Read(name, *self._asked(name, method, message))
             if reading.reading.kind in _BELIEVED:
                 return reading
-            if best is None or _rank(reading) > _rank(best):
+            rank = _HOPELESS.index(reading.reading.kind)
+            if best is None or rank > _HOPELESS.index(best.reading.kind):
                 best = reading
         return best
 
@@ -206,7 +207,3 @@ class BankSmsReader:
         if method not in self._have.listeners:
             raise NotFound("No payment method with this name reads texts from its bank.")
         await self._texts.set_balance(by, method, balance, self._have.now_ms(), who)
-
-
-def _rank(read: Read) -> int:
-    return _HOPELESS.index(read.reading.kind)

@@ -24,6 +24,7 @@ from risala.engine.features.providers.records import (
     ProviderState,
 )
 from risala.engine.features.providers.service import Providers
+from risala.engine.features.providers.stored.repository import ProviderRepository
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
@@ -196,7 +197,7 @@ async def _delete(call: Call[OfOrganization]) -> IdentityProvider:
 
 @OPERATIONS(LIST, roles=OPERATORS, operators=SUPPORT)
 async def _list(call: Call[NoArguments]) -> IdentityProviders:
-    return IdentityProviders(tuple(call.part(Providers).all_of_them()))
+    return IdentityProviders(tuple(call.stored(ProviderRepository).all_of_them()))
 
 
 @OPERATIONS(CONFIRM, roles=OPERATORS, **_ONE)

@@ -5,7 +5,7 @@ What asks a provider is loaded with the first sign-in by one (:mod:`.signing_in`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -76,10 +76,6 @@ class Providers:
 
     def redirect_address(self, organization_id: str) -> str:
         return self._have.public_url + REDIRECT.format(organization_id)
-
-    def all_of_them(self) -> Sequence[IdentityProvider]:
-        """All, those that wait for an operator first."""
-        return self._stored.all_of_them()
 
     def offered(self, email: str) -> OfferedProvider | None:
         """The provider for an address of this domain, whether anybody has it or not; None: there

@@ -14,7 +14,7 @@ from risala.engine.model.records.record import shallow
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows_form
 
 REVOKED: Final = N_("The credential is revoked.")
 FACES: Final = {"kannel": "Kannel", "twilio": "Twilio", "playsms": "playSMS", "smpp": "SMPP"}
@@ -42,10 +42,6 @@ def _view(credential: CompatCredential) -> CredentialView:
     return CredentialView(**shallow(credential), system=FACES.get(credential.face, credential.face))
 
 
-async def show_new(request: PageRequest) -> TrioResponse:
-    return await request.page("keys/credential_new.html", form=request.form)
-
-
 async def create(request: PageRequest) -> TrioResponse:
     form = request.form
     arguments: dict[str, object] = {
@@ -58,7 +54,7 @@ async def create(request: PageRequest) -> TrioResponse:
     try:
         made = await request.ask_here(credentials.CREATE, **arguments)
     except Refusal as error:
-        return await request.again("keys/credential_new.html", error, form=form)
+        return await request.again(_NEW, error, form=form)
     return await request.page(
         "keys/credential_made.html",
         is_secret=True,
@@ -85,9 +81,10 @@ async def _one(request: PageRequest) -> CredentialView:
     return credential
 
 
+_NEW: Final = "keys/credential_new.html"
 _ALL: Final = "/app/<org>/keys/credentials"
 ROUTES: Final = (
-    PageRoute(path=f"{_ALL}/new", view=show_new, access=PageAccess.DEVELOPER),
+    PageRoute(path=f"{_ALL}/new", view=shows_form(_NEW), access=PageAccess.DEVELOPER),
     PageRoute(path=_ALL, view=create, access=PageAccess.DEVELOPER, method="POST", once=True),
     PageRoute(path=f"{_ALL}/<credential_id>/revoke", view=ask_revoke, access=PageAccess.DEVELOPER),
     PageRoute(

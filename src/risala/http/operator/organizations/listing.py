@@ -13,7 +13,7 @@ from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists import choice, cursors, pager_of, typed
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows_form
 
 CREATED: Final = N_("The organization is created. Add an owner.")
 STATES: Final = {
@@ -48,10 +48,6 @@ async def show(request: PageRequest) -> TrioResponse:
     )
 
 
-async def ask_create(request: PageRequest) -> TrioResponse:
-    return await request.page("organizations/new.html", form=request.form)
-
-
 async def create(request: PageRequest) -> TrioResponse:
     form = request.form
     try:
@@ -74,7 +70,12 @@ _PAGE: Final = "/operator/organizations"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
     PageRoute(path=_PAGE, view=show, access=_OPERATOR, needs=organizations.LIST, filters=FILTERS),
-    PageRoute(path=f"{_PAGE}/new", view=ask_create, access=_OPERATOR, needs=organizations.CREATE),
+    PageRoute(
+        path=f"{_PAGE}/new",
+        view=shows_form("organizations/new.html"),
+        access=_OPERATOR,
+        needs=organizations.CREATE,
+    ),
     PageRoute(
         path=f"{_PAGE}/new",
         view=create,
