@@ -127,6 +127,20 @@ export interface Verification {
   updatedAt: string;
   /** Where it was given any. */
   tags?: string[];
+  /** What the user does in place of entering a code. */
+  method?: "inbound_sms" | "missed_call";
+}
+export interface ReverseStart {
+  verificationId: string;
+  status: "pending";
+  method: "inbound_sms" | "missed_call";
+  sendTo: string;
+  /** Null: the user calls. */
+  text: string | null;
+  link: string;
+  qrSvg: string;
+  page: string;
+  expiresAt: string;
 }
 export interface CodeFigure {
   /** What it is of, such as a day or a carrier; null: not known, "*": all others. */
@@ -206,6 +220,12 @@ export class Risala {
     verificationId: string,
     options?: Signalled & { channel?: string },
   ): Promise<{ verificationId: string } | Verification>;
+  startVerification(
+    method: "inbound_sms" | "missed_call",
+    /** Undefined: the number that sends the text is proven; with a secret key. */
+    to?: string,
+    options?: Signalled & { locale?: string },
+  ): Promise<ReverseStart>;
   getVerification(verificationId: string, options?: Signalled): Promise<Verification>;
   getCodeFigures(
     options: Signalled & {

@@ -149,3 +149,23 @@ async def test_the_first_line_of_the_funnel_has_no_share_of_itself(owner):
 async def test_days_of_no_time_of_ours_are_refused(owner, day):
     assert (await owner.get(f"{LIST}?since={day}")).status == 422
     assert (await owner.get(f"/app/org_1/messages?until={day}")).status == 422
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "to", "words"),
+    [
+        ("inbound_sms", "pending", "", ["Not proven yet", "We wait for the user's text until"]),
+        ("missed_call", "pending", "+22236123456", ["We wait for the user's call until"]),
+        ("inbound_sms", "approved", "+22236123456", ["The number is proven."]),
+        ("missed_call", "canceled", "+22236123456", ["was to call once more"]),
+    ],
+)
+async def test_without_a_code_it_says_what_the_user_does(owner, gateway, method, status, to, words):
+    reason = "canceled" if status == "canceled" else None
+    changes = {"status": status, "reason": reason, "to": to, "messageId": None}
+    gateway.answers["verify.get"] = session(0, details={"method": method}, **changes)
+    page = await owner.get(ONE)
+    for each in (*words, "Without a code"):
+        assert each in page.text.replace("&#39;", "'")
+    for other in ("fixed code", "The right code", "The code itself"):
+        assert other not in page.text

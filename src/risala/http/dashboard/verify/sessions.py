@@ -46,6 +46,7 @@ REASONS: Final = {
     "canceled": N_("A member of your organization ended it."),
 }
 """Why a session ended without being approved."""
+ENDED_EARLY: Final = N_("It was ended by hand, or the same number was to call once more.")
 FILTERS: Final = (
     typed("q", N_("Number or id"), "to", "digits"),
     choice("status", N_("State"), STATES),
@@ -143,6 +144,8 @@ def _chips(
 def _why(request: PageRequest, session: VerificationView) -> Markup | None:
     """Why a session ended without being approved, in the reader's words."""
     reason = REASONS.get(session.reason or "")
+    if session.reason == "canceled" and "method" in session.details:
+        reason = ENDED_EARLY
     return None if reason is None else request.words(reason)
 
 
