@@ -19,6 +19,7 @@ ALLOWED = {
     "cli/reach/quick.py": "the control socket",
     "drivers/channels/calls.py": "a vendor's API, at the address that the operator has set",
     "lab/channels/vendor.py": "a simulated vendor, which calls its tester's own service",
+    "lab/channels/whatsapp.py": "a simulated vendor, which calls its tester's own service",
     "drivers/http/calling.py": "a carrier's API, at the address that the operator has set",
     "lab/aggregators/stand_in.py": "a simulated aggregator, which calls its tester's own service",
     "lab/phone/network.py": "a simulated phone, which calls its tester's own service",
