@@ -101,7 +101,7 @@ class UncertainSegments:
         return True
 
     async def _leave_to_policy(self, part: UncertainPart, lane: CarrierWorker | None) -> None:
-        """Its carrier is asked now; if it does not say, the policy decides at its usual time. A
+        """Ask the part's carrier now; if it does not say, the policy decides at its usual time. A
         carrier that is no longer there may have it: then it goes to no other one."""
         policy = policy_of(None if lane is None else lane.carrier, part.kind)
         if lane is None:

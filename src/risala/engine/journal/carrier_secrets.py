@@ -27,7 +27,7 @@ _TABLE: Final = "carrier_secrets"
 
 @dataclass(frozen=True, slots=True)
 class SecretOwner:
-    """Whose secrets they are."""
+    """The carrier and the driver that secrets belong to."""
 
     carrier: str
     driver: str
@@ -88,7 +88,7 @@ def sealed_of(conn: sqlite3.Connection, owner: SecretOwner, prefix: str) -> dict
 
 
 def owners(conn: sqlite3.Connection) -> set[SecretOwner]:
-    """Whose secrets there are."""
+    """The carriers and drivers that have stored secrets."""
     rows = table(conn, _TABLE).rows_where(select="DISTINCT carrier, driver")
     return {SecretOwner(row["carrier"], row["driver"]) for row in rows}
 

@@ -122,7 +122,7 @@ class Feature:
     duties: Mapping[Duty, Declared] = field(default_factory=dict)
     """What it alone does for the core."""
     in_sessions: Declared | None = None
-    """Its part in verification sessions: a class as ``SessionFeature`` describes."""
+    """The feature's part in verification sessions: a class as ``SessionFeature`` describes."""
     session_members: frozenset[str] = frozenset()
     """Members of requests about codes that make it take part."""
     session_ended: Declared | None = None
@@ -183,8 +183,8 @@ class Feature:
     """What runs for it as long as the service: a function of the services, which returns
     tasks (:data:`Task`)."""
     rests_without: tuple[str, ...] | None = None
-    """Its tasks wait for the first operation, as long as its tables are empty and plugins built
-    nothing of these kinds for it; None: they run from the start on."""
+    """The feature's tasks wait for the first operation, as long as its tables are empty and plugins
+    built nothing of these kinds for it; None: they run from the start on."""
     stopping: Declared | None = None
     """Writes what only its memory has, as the service ends: an async function of the services."""
     forgets: Declared | None = None

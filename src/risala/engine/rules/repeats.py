@@ -31,9 +31,9 @@ class Manners:
     """What a carrier does with submits without an answer, as its driver says."""
 
     same_id_is_safe: bool = False
-    """The same attempt may be submitted again without asking."""
+    """Whether an attempt may be submitted again without asking."""
     is_asked: bool = False
-    """It may answer that it surely does not have a submit."""
+    """Whether the carrier may answer that it surely does not have a submit."""
     settle_s: float = 0.0
     """How long after the end of a submit such an answer counts."""
     remembers_s: float = 0.0

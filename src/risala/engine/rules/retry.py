@@ -43,7 +43,7 @@ class Circumstances:
     manners: Manners = NO_MANNERS
     """What the carrier does with submits without an answer."""
     repeat: Repeat | None = None
-    """That it was a further submit of an attempt whose outcome is unknown."""
+    """Set if it was a further submit of an attempt whose outcome is unknown."""
 
 
 _TAKEN: Final = Line(Kind.PART_ACCEPTED)

@@ -86,7 +86,7 @@ class VerificationRow:
     created_at: int
     updated_at: int
     features: str | None = None
-    """Those that have a part in it, with spaces between; None: none has."""
+    """The features that have a part in the session, with spaces between; None: none has."""
 
     @property
     def feature_names(self) -> list[str]:

@@ -39,7 +39,7 @@ AC = TypeVar("AC", covariant=True)
 
 
 class OwedRows(Protocol[AC]):
-    """Where the calls are stored."""
+    """The stored calls, of each receiver in their order."""
 
     def first_due(self, receiver_id: str, besides: Collection[int], /) -> DueCall | None:
         """A receiver's next call that is none of these."""

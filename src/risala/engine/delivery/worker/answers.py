@@ -63,7 +63,7 @@ class Answers:
     calls: Calls = field(init=False)
     """The submits without an answer."""
     offers: Offers = field(init=False)
-    """Those that its carrier has not fetched yet; none, unless it fetches."""
+    """The segments that the carrier has not fetched yet; none, unless it fetches."""
 
     def __post_init__(self, driver: Driver) -> None:
         self.calls = Calls(self.consequences.carrier.name, driver, self)

@@ -75,7 +75,7 @@ class SubmitCall:
     writing: trio.Event | None = None
     """Set once the offer is written down; None: nobody waits for that."""
     is_dropped: bool = False
-    """It was withdrawn: what its driver returns is of no account."""
+    """Whether the submit was withdrawn: what its driver returns is of no account."""
 
     @property
     def may_leave(self) -> bool:
@@ -147,14 +147,14 @@ class Calls:
         return iter([*self._open])
 
     def renew(self, call: SubmitCall) -> None:
-        """Its time begins again."""
+        """Let a call's time begin again."""
         if call in self._open:
             del self._open[call]
             call.deadline_s = self._now_s() + self.limit_s
             self._open[call] = None
 
     def drop(self, call: SubmitCall) -> None:
-        """It is withdrawn: end it, and use no answer."""
+        """End a call that is withdrawn, and use no answer."""
         call.is_dropped = True
         self._open.pop(call, None)
         self._late.pop(call, None)

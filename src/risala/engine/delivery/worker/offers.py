@@ -104,7 +104,7 @@ class Offers:
         writing.set()
 
     def answered(self, call: SubmitCall, outcome: Outcome) -> None:
-        """Its driver returned before the carrier fetched it, or while that is being written."""
+        """A driver returned before the carrier fetched, or while that is being written."""
         if call.writing is None and isinstance(outcome, Unsent | Throttled):
             self.withdraw(call, outcome)
             return

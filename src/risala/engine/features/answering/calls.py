@@ -58,7 +58,7 @@ class ArrivedCall:
     """What follows the carrier's word in the address."""
     address: str | None
     address_key: Hashable
-    """Who shares the places of this address."""
+    """What the places of this address are counted by."""
 
 
 class NotesTraffic(Protocol):

@@ -17,9 +17,9 @@ from risala.plugins.answering import REQUESTS_MAX, STREAMS_MAX, RequestRefusedEr
 UNPROVED_MAX: Final = 64
 """Calls at once that are not proved yet."""
 UNPROVED_CARRIER_MAX: Final = 8
-"""Of these, to one carrier."""
+"""Calls at once to one carrier that are not proved yet."""
 UNPROVED_ADDRESS_MAX: Final = 4
-"""Of these, from one IPv4 address or IPv6 /64."""
+"""Calls at once from one IPv4 address or IPv6 /64 that are not proved yet."""
 _ALL: Final = "all"
 
 

@@ -61,7 +61,7 @@ _TEMPLATE: Final = "carriers/one.html"
 
 
 def _called_at(request: PageRequest, carrier: str) -> str:
-    """Where a carrier calls, without the secret that its address may have; empty: it does not."""
+    """The address that a carrier calls, without a secret in it; empty: it does not call."""
     calls = request.site.gateway.access(_CALLS)
     callee = calls.of_carrier(carrier)
     return "" if callee is None else calls.url_of(callee)
