@@ -21,13 +21,13 @@ SHOTS = os.environ.get("RISALA_SHOTS")
 @pytest.mark.parametrize(
     ("language", "colours"), [("en", "light"), ("fr", "dark"), ("ar", "light")]
 )
-def test_a_block_is_let_pass_by_one_click(look, language, colours):
+def test_a_block_is_let_pass_by_one_click(look, pages, language, colours):
     words = load_words(Language(language))
     page = look(PAGE, language=language, color_scheme=colours)
     for width in (390, 1280) if SHOTS else ():
         page.set_viewport_size({"width": width, "height": 844})
         page.screenshot(path=Path(SHOTS or "") / f"guard-{language}-{width}.png", full_page=True)
-    assert wrong_on_any_screen(page) == []
+    assert wrong_on_any_screen(page, pages + PAGE) == []
     assert violations(page) == []
     page.get_by_text(str(words("Check it by hand"))).first.click()
     assert violations(page) == []

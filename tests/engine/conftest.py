@@ -194,6 +194,7 @@ LOUD: Final = (
     "features/alerts",
     "features/code_figures",
     "features/mailings/test_broken_mailing.py",
+    "features/pumping",
     "features/mailings/test_storage.py",
     "upkeep",
 )

@@ -82,6 +82,7 @@ def suspicious(number: int, **changes: Any) -> dict[str, Any]:
 
 def guard(**changes: Any) -> dict[str, Any]:
     keys = [("key_1", "Shop", "secret", "watch"), ("key_2", None, "publishable", "refuse")]
+    keys.append(("faces", None, "secret", "watch"))
     return {
         "organizationId": "org_1",
         "secretShare": 20,

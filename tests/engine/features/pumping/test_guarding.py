@@ -91,6 +91,29 @@ async def test_a_key_that_refuses_answers_until_one_may_pass(open_house, quick):
         assert shown["keys"][0]["reaction"] == "refuse"
 
 
+async def test_credentials_of_other_software_have_one_reaction(open_house, quick):
+    async with open_house() as house:
+        key = await make_key(house)
+        face = Principal(key.organization_id, "cred_1", KeyType.SECRET, Mode.LIVE, face="twilio")
+        assert (await guard(house, key_id="faces", reaction="refuse"))["keys"][-1] == {
+            "id": "faces",
+            "name": None,
+            "type": "secret",
+            "last4": "",
+            "reaction": "refuse",
+        }
+        await pump(house, key)
+        await ask(house, f"{BLOCK}900", face)
+        with pytest.raises(RateLimited):
+            await ask(house, f"{BLOCK}901", face)
+        await ask(house, f"{BLOCK}901", key)
+        other = await house.organization()
+        shown = await house.gateway.perform(
+            "verify.guard", {"organization_id": other.organization_id}
+        )
+        assert shown["keys"][-1]["reaction"] == "watch"
+
+
 async def test_one_that_is_entered_lets_the_next_one_pass(open_house, quick):
     async with open_house() as house:
         key = await make_key(house)

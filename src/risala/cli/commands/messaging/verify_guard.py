@@ -12,7 +12,12 @@ from risala.engine.features.pumping.records import GUARD, ShownGuard, Suspicious
 
 @click.command("guard")
 @required_org
-@click.option("--key", "key_id", metavar="KEY", help="The key whose reaction is meant.")
+@click.option(
+    "--key",
+    "key_id",
+    metavar="KEY",
+    help="Whose reaction is meant; `faces`: all credentials of other software.",
+)
 @click.option(
     "--reaction",
     type=click.Choice(["watch", "refuse"]),
@@ -44,7 +49,7 @@ def guard(shown: ShownGuard) -> None:
     output.table(
         ("Key", "Type", "Name", "Suspicious codes"),
         ((each.id, each.type, each.name, each.reaction) for each in shown.keys),
-        empty="There is no live key.",
+        empty="There is no key.",
     )
     output.table(
         ("Codes", "Missed", "Entered", "Usual", "Factor", "Sent", "Refused", "State"),

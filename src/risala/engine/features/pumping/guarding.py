@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.pumping.records import NAME, GuardReaction
+from risala.engine.features.pumping.records import FACES, NAME, GuardReaction
 from risala.engine.features.pumping.rules.groups import CodeGroup, GroupKind, groups_of
 from risala.engine.features.pumping.rules.judging import (
     GroupSuspicion,
@@ -208,7 +208,8 @@ TAGS_COUNTED: Final = 2
 
 def reaction_of(principal: Principal, reactions: Mapping[str, GuardReaction]) -> GuardReaction:
     """What becomes of suspicious codes of a key."""
-    chosen = reactions.get(principal.key_id, GuardReaction.WATCH)
+    key_id = principal.key_id if principal.face is None else FACES
+    chosen = reactions.get(key_id, GuardReaction.WATCH)
     if chosen is GuardReaction.WATCH and asks_challenges(principal):
         return GuardReaction.CHALLENGE
     return chosen

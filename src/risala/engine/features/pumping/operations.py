@@ -14,6 +14,7 @@ from risala.engine.features.pumping.guarding import (
     reserved,
 )
 from risala.engine.features.pumping.records import (
+    FACES,
     GUARD,
     NAME,
     PASS_DAYS,
@@ -39,7 +40,7 @@ from risala.engine.kernel.arguments import (
 )
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS, OWNERS, READERS, VIEWERS
 from risala.engine.services import Services
@@ -69,7 +70,7 @@ class SetGuard(OfOrganization):
     """Show an organization's guard against pumped codes, after changing what is given."""
 
     key_id: Annotated[str | None, PlainValidator(maybe(text)), ArgumentKind("id of a key")] = None
-    """The key whose reaction is meant."""
+    """The key whose reaction is meant; ``faces``: all credentials of other software."""
     reaction: Annotated[
         str | None,
         PlainValidator(maybe(one_of("invalid_reaction", _CHOSEN))),
@@ -129,13 +130,15 @@ async def _react(call: Call[SetGuard]) -> None:
     if arguments.key_id is None or arguments.reaction is None:
         path = "key_id" if arguments.key_id is None else "reaction"
         raise Invalid(path, "required", "`key_id` and `reaction` are given together.")
-    key = call.services.accounts.key(arguments.key_id)
-    if key.organization_id != arguments.organization_id or key.mode is Mode.TEST:
-        raise NotFound("The organization has no such live key.")
-    details = {"key_id": key.id, "reaction": arguments.reaction}
-    by = call.audit(organization_id=key.organization_id, details=details)
+    organization_id, key_id = arguments.organization_id, arguments.key_id
+    if key_id != FACES:
+        key = call.services.accounts.key(key_id)
+        if key.organization_id != organization_id or key.mode is Mode.TEST:
+            raise NotFound("The organization has no such live key.")
+    details = {"key_id": key_id, "reaction": arguments.reaction}
+    by = call.audit(organization_id=organization_id, details=details)
     reaction = GuardReaction(arguments.reaction)
-    await call.stored(PumpingRepository).set_reaction(by, key.organization_id, key.id, reaction)
+    await call.stored(PumpingRepository).set_reaction(by, organization_id, key_id, reaction)
 
 
 async def _let(call: Call[SetGuard], group: CodeGroup) -> None:
@@ -172,10 +175,13 @@ async def _shown(call: Call[Any], whose: GuardedOrganization) -> ShownGuard:
         organization_id,
         whose.secret_share,
         reserved(settings.per_organization_per_hour, whose.secret_share),
-        tuple(
-            _key(each, whose)
-            for each in services.accounts.list_keys(organization_id)
-            if each.mode is Mode.LIVE
+        (
+            *(
+                _key(each, whose)
+                for each in services.accounts.list_keys(organization_id)
+                if each.mode is Mode.LIVE
+            ),
+            _faces(whose),
         ),
         tuple(
             _codes(each, whose, price, call.now_ms)
@@ -189,6 +195,12 @@ def _key(key: ApiKey, whose: GuardedOrganization) -> GuardedKey:
     if reaction is GuardReaction.WATCH and asks_challenges(key):
         reaction = GuardReaction.CHALLENGE
     return GuardedKey(key.id, key.name, key.type, key.last4, reaction)
+
+
+def _faces(whose: GuardedOrganization) -> GuardedKey:
+    """All credentials of other software: they cannot answer a challenge."""
+    reaction = whose.reactions.get(FACES, GuardReaction.WATCH)
+    return GuardedKey(FACES, None, KeyType.SECRET, "", reaction)
 
 
 def _codes(

@@ -23,6 +23,10 @@ KEPT_MS: Final = 30 * 86_400_000
 """For so long there are counts, and what was suspicious (contract §16)."""
 
 
+FACES: Final = "faces"
+"""In place of a key's id: all credentials of other software, such as Twilio's clients."""
+
+
 class GuardReaction(StrEnum):
     """What becomes of a suspicious code."""
 
@@ -39,6 +43,7 @@ class GuardedKey:
     """A live key, and what becomes of its suspicious codes."""
 
     id: str
+    """Of all credentials of other software together :data:`FACES`."""
     name: str | None
     type: KeyType
     last4: str

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from risala.dataclass import dataclass
-from risala.engine.features.pumping.records import HELD_MAX, KEPT_MS, GuardReaction
+from risala.engine.features.pumping.records import FACES, HELD_MAX, KEPT_MS, GuardReaction
 from risala.engine.features.pumping.rules.groups import (
     HALF_LIVES_MS,
     CodeGroup,
@@ -236,7 +236,10 @@ def reactions(conn: sqlite3.Connection, organization_id: str) -> dict[str, Guard
     rows = conn.execute(
         "SELECT key_id, reaction FROM pumping_keys WHERE organization_id = ?", (organization_id,)
     )
-    return {key_id: GuardReaction(reaction) for key_id, reaction in rows}
+    faces = _stored_key(organization_id, FACES)
+    return {
+        FACES if key_id == faces else key_id: GuardReaction(reaction) for key_id, reaction in rows
+    }
 
 
 def set_share(conn: sqlite3.Connection, organization_id: str, share: int) -> None:
@@ -249,8 +252,14 @@ def set_reaction(
     conn: sqlite3.Connection, organization_id: str, key_id: str, reaction: GuardReaction
 ) -> None:
     """Store what becomes of suspicious codes of a key."""
-    row = {"organization_id": organization_id, "key_id": key_id, "reaction": reaction.value}
+    stored = _stored_key(organization_id, key_id)
+    row = {"organization_id": organization_id, "key_id": stored, "reaction": reaction.value}
     writable(conn, "pumping_keys").upsert(row)
+
+
+def _stored_key(organization_id: str, key_id: str) -> str:
+    """A key's id is the only one; credentials of other software are those of an organization."""
+    return f"{FACES}:{organization_id}" if key_id == FACES else key_id
 
 
 def exported(conn: sqlite3.Connection, organization_id: str) -> dict[str, Any]:

@@ -110,6 +110,14 @@ class FadingCounts:
             self.missed[at] = max(0.0, self.missed[at] + missed)
             self.entered[at] = max(0.0, self.entered[at] + entered)
 
+    def may_be_suspicious(self, missed_min: float, per_entered_min: float) -> bool:
+        """Whether one of its counts has so many missed codes, and for each entered one so many.
+        Fading changes neither which is greater, nor makes a count greater."""
+        return any(
+            missed >= missed_min and missed > per_entered_min * entered
+            for missed, entered in zip(self.missed, self.entered, strict=True)
+        )
+
     def seen(self, now_ms: int) -> tuple[CodesSeen, ...]:
         """As they count now, by :data:`HALF_LIVES_MS`."""
         self._fade(now_ms)

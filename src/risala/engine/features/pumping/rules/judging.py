@@ -32,6 +32,9 @@ TAGS_MAX: Final = 200
 OTHER_TAGS: Final = ""
 MISSED_MIN: Final = 5.0
 """Fewer missed codes are never suspicious."""
+MISSED_PER_ENTERED_MIN: Final = 2.0
+"""Where a third is entered, nothing is: however many codes there are, and whatever is usual, the
+factor then stays near what is suspicious, or far below. So most codes are judged without it."""
 GOOD_ENTERED: Final = 3.0
 """Entered codes from which a group has a good record."""
 GOOD_SHARE: Final = 0.75
@@ -151,9 +154,6 @@ class Windows:
         Args:
             groups: as :func:`~risala.engine.features.pumping.rules.groups.groups_of` has them.
         """
-        usual = self.usual(now_ms)
-        if not is_judged(usual):
-            return NOTHING_FOUND
         narrow: list[FadingCounts] = []
         for group in groups:
             counts = self.groups.get(group)
@@ -161,13 +161,12 @@ class Windows:
                 return NOTHING_FOUND
             if counts is None:
                 continue
-            suspicion = None
-            # The slowest count is never below the others.
-            if counts.missed[RECORD] >= MISSED_MIN or group in self.held:
+            if group in self.held or counts.may_be_suspicious(MISSED_MIN, MISSED_PER_ENTERED_MIN):
+                usual = self.usual(now_ms)
                 suspicion = self._found(group, counts.seen(now_ms), usual)
-            if suspicion is not None:
-                good = any(_is_good(each.seen(now_ms)[RECORD], usual) for each in narrow)
-                return Opinion(suspicion, good)
+                if suspicion is not None:
+                    good = any(_is_good(each.seen(now_ms)[RECORD], usual) for each in narrow)
+                    return Opinion(suspicion, good)
             if group.kind in NARROW:
                 narrow.append(counts)
         return NOTHING_FOUND
@@ -185,7 +184,7 @@ class Windows:
         was_held = group in self.held
         needed, missed_min = (OVER, 0.0) if was_held else (SUSPICIOUS, MISSED_MIN)
         most: GroupSuspicion | None = None
-        for window, each in enumerate(seen):
+        for window, each in enumerate(seen if is_judged(usual) else ()):
             if each.missed >= missed_min:
                 value = factor(each.missed, each.entered, usual)
                 if value >= needed and (most is None or value > most.factor):
