@@ -50,6 +50,7 @@ MAY: dict[str, str] = {
     "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
     "engine/features/channels/stored.py": HOT,  # of each code that several channels may bring
     "engine/features/session_details/stored.py": HOT,  # of each code of which callers say more
+    "engine/features/session_details/stored_texts.py": READER,  # languages of two tables
     "engine/features/code_figures/stored/counts.py": BULK,  # codes by the hundred, and their sums
     "engine/features/code_figures/stored/sessions.py": READER,  # with the message of each
     "engine/features/compat/stored.py": HOT,  # of each used one, and of each call

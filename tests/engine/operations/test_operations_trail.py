@@ -515,6 +515,7 @@ class World:
             "sender.find": {"name": "Shop"},
             "sender.deny": {"reason": "misleading"},
             "verify.config": {"code_length": 8},
+            "codes.figures": {"organization_id": self.organization_id},
             "verify.channels": {"fallback_s": 20},
             "verify.templates": {"name": "login", "text": "{{code}}"},
             "fixed_number.set": {"number": REVIEWER, "code": FIXED_CODE, "days": 7},

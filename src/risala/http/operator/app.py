@@ -30,7 +30,7 @@ from risala.http.web.entry import fresh, identity, outbox, reader, security, sig
 from risala.http.web.face import NavGroup, NavItem, PageAccess, WebFace
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, with_entries
 
 if TYPE_CHECKING:
     from risala.engine.gateway.gateway import Gateway
@@ -139,7 +139,7 @@ FACE: Final = WebFace(
     root=ROOT,
     home=HOME,
     frame="console.html",
-    navigation=NAVIGATION,
+    navigation=with_entries(NAVIGATION, ROUTES),
     of_money=frozenset({"payments"}),
 )
 

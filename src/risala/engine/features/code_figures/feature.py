@@ -20,5 +20,6 @@ FEATURE: Final = Feature(
     tasks=later("features.code_figures.counting:tasks"),
     shown={"carrier": elsewhere("http.operator.carriers.one:of_codes")},
     dashboard=(elsewhere("http.dashboard.verify.figures:ROUTES"),),
+    console=(elsewhere("http.operator.codes:ROUTES"),),
     commands={"verify figures": elsewhere("cli.commands.messaging.code_figures:figures")},
 )

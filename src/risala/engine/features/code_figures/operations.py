@@ -17,10 +17,11 @@ from risala.engine.kernel.arguments import (
     MaybeMoment,
     ModeWord,
     Moment,
-    OfOrganization,
+    OfMaybeOrganization,
     one_of,
 )
 from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.errors import Invalid
 from risala.engine.model.records.verify.figures import (
     FIGURES,
     KEPT_DAYS,
@@ -35,8 +36,9 @@ _EPOCH: Final = date(1970, 1, 1)
 _DAY_MS: Final = 86_400_000
 
 
-class SumCodes(OfOrganization):
-    """What became of an organization's codes of some days of its own time zone."""
+class SumCodes(OfMaybeOrganization):
+    """What became of an organization's codes of some days of its own time zone; or of all codes, of
+    days of UTC."""
 
     since: Moment
     """The first day is the one in which this moment is."""
@@ -54,14 +56,21 @@ class SumCodes(OfOrganization):
 OPERATIONS: Final = Operations()
 
 
-@OPERATIONS(FIGURES, roles=VIEWERS, operators=READERS, owner=owners.named)
+@OPERATIONS(
+    FIGURES, roles=VIEWERS, operators=READERS, owner=owners.named, reads_all_organizations=True
+)
 async def _figures(call: Call[SumCodes]) -> CodeFigures:
-    arguments = call.arguments
-    organization = call.services.accounts.organization(arguments.organization_id)
-    zone, by = organization.time_zone, FiguresBy(arguments.by)
+    arguments, by = call.arguments, FiguresBy(call.arguments.by)
+    zone, currency = "UTC", call.services.settings.service.currency
+    if arguments.organization_id is not None:
+        organization = call.services.accounts.organization(arguments.organization_id)
+        zone, currency = organization.time_zone, organization.currency
+    elif by is FiguresBy.KEY:
+        text = "`by` can be `key` for one organization alone: its keys are its own."
+        raise Invalid("by", "invalid_by", text)
     first, last = _days(zone, arguments.since, arguments.until, call.now_ms)
     sums = await call.stored(CodeCountRepository).sums(
-        CodeQuery(organization.id, arguments.mode, by, first, last),
+        CodeQuery(arguments.organization_id, arguments.mode, by, first, last),
         call.services.part(CodeCounting).country_of,
     )
     whole = CodeCounts()
@@ -72,9 +81,7 @@ async def _figures(call: Call[SumCodes]) -> CodeFigures:
         items.sort(key=lambda each: each.of or "")
     else:
         items.sort(key=lambda each: (-each.asked, each.of or ""))
-    return CodeFigures(
-        by, organization.currency, _figure(None, whole), tuple(items), sums.counted_until
-    )
+    return CodeFigures(by, currency, _figure(None, whole), tuple(items), sums.counted_until)
 
 
 def _days(zone: str, since: int, until: int | None, now_ms: int) -> tuple[int, int]:

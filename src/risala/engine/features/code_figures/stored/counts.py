@@ -205,7 +205,8 @@ def _delete(conn: sqlite3.Connection, where: str, value: object, limit: int) -> 
 class CodeQuery:
     """Whose codes figures are of, of which days, and by what."""
 
-    organization_id: str
+    organization_id: str | None
+    """None: of all organizations."""
     mode: str
     by: FiguresBy
     first_day: int
@@ -234,12 +235,11 @@ def sums(conn: sqlite3.Connection, query: CodeQuery, country_of: CountryOf) -> C
 
 def _sums_of_counts(conn: sqlite3.Connection, query: CodeQuery) -> dict[str | int, CodeCounts]:
     column = _COLUMN[query.by]
-    whose = (
-        " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
-        " AND day BETWEEN ? AND ?"
-    )
-    mode = MODES.number(query.mode)
-    values = (query.organization_id, mode, query.first_day, query.last_day)
+    whose = " WHERE mode = ? AND day BETWEEN ? AND ?"
+    values: tuple[object, ...] = (MODES.number(query.mode), query.first_day, query.last_day)
+    if query.organization_id is not None:
+        whose += " AND organization = (SELECT no FROM organizations WHERE id = ?)"
+        values = (*values, query.organization_id)
     sums = ", ".join(f"sum({name})" for name in _SUMS)
     rows = conn.execute(
         f"SELECT {column}, {sums} FROM code_counts{whose} GROUP BY 1",  # noqa: S608 -- constants
@@ -266,16 +266,18 @@ def _add_new(
     row, created_at = _counted_to(conn)
     since_ms = max(created_at - BACK_MS, (query.first_day - 1) * DAY_MS)
     until_ms = (query.last_day + 2) * DAY_MS  # days of other time zones begin earlier or later
-    sessions = read(
-        conn,
-        "verifications v INDEXED BY verification_by_organization",
-        "WHERE v.organization_id = ? AND v.mode = ? AND v.created_at >= ? AND v.created_at < ?"
-        " AND v.rowid > ? ORDER BY v.created_at LIMIT ?",
-        (query.organization_id, query.mode, since_ms, until_ms, row, NEW_MAX + 1),
-        country_of,
-    )
+    source, whose, order = "verifications v", "", "v.rowid"
+    values: tuple[object, ...] = (query.mode, since_ms, until_ms, row)
+    if query.organization_id is not None:
+        source, order = f"{source} INDEXED BY verification_by_organization", "v.created_at"
+        whose, values = " AND v.organization_id = ?", (*values, query.organization_id)
+    where = "WHERE v.mode = ? AND v.created_at >= ? AND v.created_at < ? AND v.rowid > ?"
+    last = f" ORDER BY {order} LIMIT ?"
+    values = (*values, NEW_MAX + 1)
+    sessions = read(conn, source, f"{where}{whose}{last}", values, country_of)
     column = _COLUMN[query.by]
-    for cell, counted in summed(sessions[:NEW_MAX]).items():
+    kept = (each for each in sessions[:NEW_MAX] if not each.is_deleted)
+    for cell, counted in summed(kept).items():
         if query.first_day <= cell.day <= query.last_day:
             by.setdefault(getattr(cell, column), CodeCounts()).add(counted)
     return sessions[NEW_MAX].created_at if len(sessions) > NEW_MAX else None

@@ -1,0 +1,52 @@
+"""Codes of all organizations: how many were asked for, sent, delivered and entered, how long that
+took, and what it cost."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from risala.engine.model.records.verify.figures import FIGURES, CodeFigures, FiguresBy
+from risala.engine.model.times import iso
+from risala.http.web.code_figures import BY, PERIODS, days, shown
+from risala.http.web.face import NavItem, PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.lists import choice
+from risala.http.web.page_request import PageRequest
+from risala.http.web.routes import PageRoute, shows
+
+OF: Final = tuple(each for each in FiguresBy if each is not FiguresBy.KEY)
+"""Keys are each organization's own."""
+_OF: Final = {name: label for name, label in BY.items() if name in OF}
+
+
+async def _values(request: PageRequest) -> dict[str, Any]:
+    """Of days of UTC, as organizations have several time zones."""
+    period = request.form.text("period") or "month"
+    by = FiguresBy(request.form.text("by") or FiguresBy.CARRIER)
+    now = datetime.fromtimestamp(request.formats.now_ms / 1000, UTC)
+    since, until = days(UTC, now.date(), period)
+    figures = await _figures(request, by, since, until)
+    carriers = figures
+    if by is not FiguresBy.CARRIER:
+        carriers = await _figures(request, FiguresBy.CARRIER, since, until)
+    times = {"period": period, "since": since, "until": until}
+    return {**times, **shown(request, figures, carriers, {}, OF)}
+
+
+async def _figures(request: PageRequest, by: FiguresBy, since: int, until: int) -> CodeFigures:
+    return await request.ask(FIGURES, by=by.value, since=iso(since), until=iso(until))
+
+
+ROUTES: Final = (
+    PageRoute(
+        path="/operator/codes",
+        view=shows("codes/show.html", _values),
+        access=PageAccess.OPERATOR,
+        needs=FIGURES,
+        filters=(choice("period", N_("Period"), PERIODS), choice("by", N_("By"), _OF)),
+        entry=NavItem(
+            "codes", "verify", N_("Codes"), key="e", after="messages", access=PageAccess.OPERATOR
+        ),
+    ),
+)
