@@ -46,6 +46,7 @@ UNIQUE = {
     "organizations_by_no",
     "payments_credited_once",
     "provider_domains_confirmed",
+    "reverse_sessions_word",
     "sign_in_requests_by_browser",
     "users_by_email",
     "web_sessions_by_hash",

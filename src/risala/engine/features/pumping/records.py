@@ -16,6 +16,8 @@ SHARE_MAX: Final = 90
 """Per cent of an organization's codes that may be reserved: a page needs some."""
 PASS_DAYS: Final = 7
 """For so long a group passes once somebody let it: as long as its record needs to fade by half."""
+AT_ONCE: Final = 500
+"""Rows that one unit writes or deletes: some milliseconds of the writer."""
 HELD_MAX: Final = 200
 """Cells of an organization of which it is known that their codes were suspicious; the one that was
 not for longest is forgotten."""

@@ -18,9 +18,9 @@ from risala.engine.features.pumping.guarding import (
     GuardedOrganization,
     Guarding,
 )
-from risala.engine.features.pumping.records import NAME
+from risala.engine.features.pumping.records import AT_ONCE, NAME
 from risala.engine.features.pumping.rules.groups import CodeGroup
-from risala.engine.features.pumping.stored import AT_ONCE, StoredGroup
+from risala.engine.features.pumping.stored import StoredGroup
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.states import SessionState
 from risala.engine.services import Services

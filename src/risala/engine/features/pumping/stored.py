@@ -8,7 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from risala.dataclass import dataclass
-from risala.engine.features.pumping.records import FACES, HELD_MAX, KEPT_MS, GuardReaction
+from risala.engine.features.pumping.records import (
+    AT_ONCE,
+    FACES,
+    HELD_MAX,
+    KEPT_MS,
+    GuardReaction,
+)
 from risala.engine.features.pumping.rules.groups import (
     HALF_LIVES_MS,
     CodeGroup,
@@ -22,8 +28,6 @@ from risala.engine.journal.store.tables import writable
 from risala.engine.model.feature_work import Forgot
 from risala.engine.model.states import SessionState
 
-AT_ONCE: Final = 500
-"""Rows that one unit writes or deletes: some milliseconds of the writer."""
 LOOKED_AT: Final = 20
 """The last sessions of a number among which one that was approved is looked for."""
 SHIFTS: Final = (
