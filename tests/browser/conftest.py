@@ -96,7 +96,7 @@ def serve_demo(data: Path, port: int = 0, options: Sequence[str | Path] = ()) ->
         process.wait_exit()
 
 
-@pytest.fixture(name="serve_demo")
+@pytest.fixture(name="serve_demo", scope="session")
 def serve_demo_fixture() -> Callable[..., AbstractContextManager[Demo]]:
     return serve_demo
 

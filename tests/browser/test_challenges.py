@@ -23,6 +23,13 @@ CALL = """async ([url, key, to, ends]) => {
 }"""
 
 
+@pytest.fixture(scope="module", name="demo")
+def own_demo(serve_demo, tmp_path_factory) -> Iterator:
+    """A demo of its own: each code is asked for twice, and an address has a limit."""
+    with serve_demo(tmp_path_factory.mktemp("challenges")) as served:
+        yield served
+
+
 @pytest.fixture(scope="module")
 def asking_key(demo) -> str:
     """A publishable key that always asks for a challenge."""

@@ -71,6 +71,20 @@ async def test_it_opens_one_session_and_no_more(asking, refused):
     assert asking.rows() == rows
 
 
+async def test_after_a_restart_neither_a_used_nor_an_open_one_passes(open_desk, refused):
+    limits = LimitsSection(verify_challenge_bits=BITS)
+    async with open_desk(limits=limits) as before:
+        made = await before.make_key()
+        await before.perform(keys.SET.name, key_id=made["key"]["id"], challenge="always")
+        key = made["value"]
+        used, still_open = [await solved(before, refused, key) for _ in range(2)]
+        await before.sent(key, challenge=used)
+    async with open_desk(limits=limits) as after:
+        for each in (used, still_open):
+            await asked(await after.send(key, challenge=each), refused)
+        await after.sent(key, challenge=await solved(after, refused, key))
+
+
 async def test_of_many_at_once_one_passes(asking, refused):
     mine = await solved(asking, refused)
     statuses = []
