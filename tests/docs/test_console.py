@@ -86,6 +86,7 @@ def test_http_api_and_verify_a_phone_number(play):
     page.type("console", "verify/check")
     page.type("console", "verify/get")
     page.type("sh", "--type publishable")
+    page.type("sh", "key challenge")
     sent, check, get = (command for command, _ in page.block("sh", "verify check").commands)
     page.run(sent)
     until(lambda: len(codes_read(demo)) == 2, "the second code is read")

@@ -174,7 +174,7 @@ class LimitsSection(Section):
     passed."""
     verify_challenge_bits: Annotated[int, Field(ge=8, le=18)] = 14
     """How hard the challenges of publishable keys are: one more doubles the work of the visitor's
-    browser. Challenges that are being solved when this changes are asked anew."""
+    browser. Challenges that are being solved when this changes are asked again."""
     verify_networks: tuple[str, ...] = ()
     """Networks whose mobile numbers get codes, besides ``verify_prefixes``; others are refused with
     429 (``network``). With neither set, every number gets codes."""
