@@ -15,6 +15,7 @@ SMS: Final = "sms"
 """The channel that is always there: messages by carriers. No other has its name."""
 
 _REACHES: Final = {"email": "address"}
+_CARRY_TEXTS: Final = frozenset({"email"})
 
 
 class ChannelTable(PluginTable):
@@ -48,6 +49,12 @@ class ChannelTable(PluginTable):
     def for_addresses(self) -> bool:
         """Whether it sends to e-mail addresses."""
         return (self.reaches or _REACHES.get(self.channel)) == "address"
+
+    @property
+    def carries_texts(self) -> bool:
+        """Whether it brings a text that names a payment or has variables; others write their
+        own."""
+        return self.channel in _CARRY_TEXTS
 
 
 class ChannelsSection(NamedTables):

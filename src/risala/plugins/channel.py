@@ -118,6 +118,9 @@ class CodeToSend:
     """One of :data:`LANGUAGES`."""
     expires_at_ms: int
     """UTC epoch milliseconds, after which the code is of no use."""
+    text: str = field(default="", repr=False)
+    """A text with the code that names a payment, or has words of the caller's: for e-mail alone.
+    Empty: the channel writes its own."""
 
 
 @runtime_checkable

@@ -27,12 +27,17 @@ from risala.sms.receipt import Receipt
 
 SETTLES_S: Final = 5.0
 """Beyond the channel's own limit, after which a call that does not return is given up."""
-_TEXT: Final = re.compile(r"([0-9]{4,8}) \(([a-z]{2})\)")
+_TEXT: Final = re.compile(r"([0-9]{4,8}) \(([a-z]{2})\)(?: (.+))?", re.DOTALL)
 
 
-def code_text(language: str | None) -> str:
-    """The text of a code's delivery by a channel, with a place for the code."""
-    return f"{{{{code}}}} ({language if language in LANGUAGES else LANGUAGES[0]})"
+def code_text(language: str | None, own: str = "") -> str:
+    """The text of a code's delivery by a channel, with a place for the code.
+
+    Args:
+        own: a text with words of its own, such as a payment's, for a channel that brings it.
+    """
+    head = f"{{{{code}}}} ({language if language in LANGUAGES else LANGUAGES[0]})"
+    return f"{head} {own}" if own else head
 
 
 class ChannelDriver:
@@ -51,6 +56,7 @@ class ChannelDriver:
             validity=True,
             window_max=can.window_max,
             submit_s=can.send_s + SETTLES_S,
+            takes_whole=True,
             account=can.account,
             secret_address=can.secret_address,
         )
@@ -73,6 +79,7 @@ class ChannelDriver:
             to=segment.recipient,
             code=parts[1],
             language=parts[2],
+            text=parts[3] or "",
             expires_at_ms=segment.expires_at_ms,
         )
         with trio.move_on_after(self._send_s):

@@ -43,6 +43,15 @@ def code(**changes) -> CodeToSend:
     return CodeToSend(**{**fields, **changes})
 
 
+async def test_a_text_of_its_own_is_brought_as_it_is():
+    server = Server()
+    channel = EmailChannel(EmailSettings(name="Shop"), ChannelTools(lambda: server))
+    await channel.send_code(code(text="482913 pays 12.50 MRU to Boutique."))
+    (mail,) = server.mails
+    assert mail.text == "482913 pays 12.50 MRU to Boutique.\n"
+    assert mail.subject == "Shop: your code is 482913"
+
+
 class TestEmail(ChannelConformance):
     patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S

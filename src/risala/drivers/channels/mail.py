@@ -77,7 +77,8 @@ class EmailChannel:
             return Unsent("NO_MAILER", NO_MAILER)
         values = {"name": self._name, "code": code.code}
         subject = _SUBJECTS[code.language].format(**values)
-        mail = Mail(code.to, subject, _TEXTS[code.language].format(**values))
+        text = f"{code.text}\n" if code.text else _TEXTS[code.language].format(**values)
+        mail = Mail(code.to, subject, text)
         try:
             await mailer.send(mail)
         except MailNotSentError as error:

@@ -327,7 +327,22 @@ async def test_no_code_is_in_the_database(open_channels, quick, tmp_path):
         assert not re.search(rf"(?<!\d){code}(?!\d)".encode(), path.read_bytes()), path.name
 
 
-async def test_a_code_for_a_payment_comes_by_sms_alone(open_channels, quick):
+async def test_a_code_for_a_payment_comes_by_mail_with_its_own_text(open_channels, quick):
+    payment = {"amount": "12.50", "currency": "MRU", "payee": "Boutique"}
+    async with open_channels() as codes:
+        await codes.send(ADDRESS, address=True, **payment)
+        await codes.drivers["email"].wait_submitted(1)
+        text = "".join(each.text for each in codes.drivers["email"].submitted)
+        code = codes.code_in("email", 0)
+        assert text.startswith(f"{code} (en) ")
+        assert text.count(code) == 2
+        assert "12.50" in text
+        assert "Boutique" in text
+        assert await codes.house.balance() == "999.90"
+        assert codes.books() == ()
+
+
+async def test_a_code_for_a_payment_does_not_come_by_a_template(open_channels, quick):
     payment = {"amount": "12.50", "currency": "MRU", "payee": "Boutique"}
     async with open_channels() as codes:
         verification_id = await codes.send(**payment)

@@ -50,8 +50,8 @@ _REFUSED: Final = (RateLimited, InsufficientBalance, SpendCapReached, Forbidden)
 _DELIVERED: Final = Status.DELIVERED.value
 NO_NEXT: Final = "Each channel of this verification was tried. Send another code."
 OWN_WORDS: Final = (
-    "A code whose text names a payment or has variables comes by SMS alone: other channels write "
-    "their own text."
+    "A code whose text names a payment or has variables comes by SMS or e-mail: other channels "
+    "write their own text."
 )
 NOT_PENDING: Final = "The verification is over. Send another code."
 
@@ -156,9 +156,15 @@ class ChannelSending:
         Raises:
             NoChannelLeft: see above.
         """
-        text, worded = session.text, self._services.session_features.worded
-        if channel not in (None, SMS) and text is not None and worded(row, text) != text:
+        if channel in (None, SMS) or self._tables[channel].carries_texts:
+            return
+        if self._has_own_words(row, session):
             raise NoChannelLeft(OWN_WORDS)
+
+    def _has_own_words(self, row: VerificationRow, session: ChannelSession) -> bool:
+        """Whether the text names a payment or has variables."""
+        worded = self._services.session_features.worded
+        return session.text is not None and worded(row, session.text) != session.text
 
     def _plain(self, principal: Principal, row: VerificationRow) -> ChannelSession:
         """A session that has only its SMS so far, as one with channels."""
@@ -186,7 +192,10 @@ class ChannelSending:
         settings = services.code_settings(organization.id)
         if channel != SMS and channel not in self._tables:
             raise Forbidden("This service no longer has the channel.")
-        text = session.text if channel == SMS else code_text(session.locale)
+        text = session.text
+        if channel != SMS:
+            own = session.text if self._has_own_words(row, session) else None
+            text = code_text(session.locale, own or "")
         written = None if text is None else services.session_features.worded(row, text)
         if text is None or written is None:
             raise DeliveryOvertaken(NOT_PENDING)

@@ -42,9 +42,10 @@ class ChannelSessions:
         session = self._session(opening, use, channels)
         store = self._stored.beginning(session, first, opening.now_ms)
         self.bell.ring()  # its row is there before the next look: that is seconds later
+        own = opening.text if opening.words else ""
         return replace(
             opening,
-            text=opening.text if first == SMS else code_text(opening.command.locale),
+            text=opening.text if first == SMS else code_text(opening.command.locale, own),
             leaves=None if first == SMS else leaves_by(self.tables, first),
             features=(*opening.features, NAME),
             stores=(*opening.stores, store),
@@ -58,8 +59,8 @@ class ChannelSessions:
             text = "Codes to e-mail addresses are not switched on for this kind of key."
             raise Invalid("to", "no_address", text)
         there = offered(self.tables, to)
-        if opening.words:  # a payment or variables, which a channel's own text has not
-            there = [each for each in there if each == SMS]
+        if opening.words:  # a payment or variables, which most channels' own texts have not
+            there = [each for each in there if each == SMS or self.tables[each].carries_texts]
         return chosen(use, opening.key_type, named, there)
 
     def _session(
