@@ -363,6 +363,25 @@ async def test_a_code_for_a_payment_does_not_come_by_a_template(open_channels, q
 # -- what goes
 
 
+async def test_who_is_forgotten_frees_no_code_of_the_organizations_hour(open_channels, quick):
+    async with open_channels() as codes:
+        house = codes.house
+        mine = {"organization_id": house.principal.organization_id}
+        await house.gateway.perform("verify.config", {**mine, "per_organization_per_hour": 3})
+        session = await codes.send()
+        await codes.drivers["chat"].wait_submitted(1)
+        await codes.resend(session)
+        await codes.drivers["sms"].wait_submitted(1)
+        await codes.check(session, codes.code_in("sms"))
+        erasure = await house.gateway.perform("number.forget", {**mine, "number": "+22236123456"})
+        while erasure["state"] != "done":
+            run = await house.gateway.perform("erasure.run", {"erasure_id": erasure["id"]})
+            erasure = run["erasure"]
+        await codes.send("+22236123457")
+        with pytest.raises(RateLimited):
+            await codes.send("+22236123458")
+
+
 async def test_an_address_is_taken_out_of_all_that_is_kept(open_channels, quick):
     async with open_channels() as codes:
         house = codes.house
