@@ -108,7 +108,21 @@ CAUSE: Final = Component("Cause", enum_schema(Cause))
 CHARACTER: Final = ApiAnswer("OddCharacter", record=PlacedCharacter)
 PRICE: Final = ApiAnswer("SegmentPriceAnswer", record=PrefixPrice)
 CODE_FIGURE: Final = ApiAnswer("CodeFigure", record=CodeFigure)
+THREAD_MESSAGE: Final = ApiAnswer("ConversationMessage", record=ThreadMessage)
+LISTED_CONVERSATION: Final = ApiAnswer(
+    "ListedConversationAnswer",
+    record=ConversationSummary,
+    members="conversationId number name state unread assignedTo receivedAt lastMessage",
+    more={
+        "lastMessage": {
+            "anyOf": [{"$ref": THREAD_MESSAGE.reference}, {"type": "null"}],
+            "description": "The newest message, of either way.",
+        }
+    },
+)
 PLACES: Final[Places] = {
+    ConversationSummary: LISTED_CONVERSATION.reference,
+    ThreadMessage: THREAD_MESSAGE.reference,
     CodeFigure: CODE_FIGURE.reference,
     Cause: CAUSE.reference,
     PlacedCharacter: CHARACTER.reference,
@@ -304,18 +318,6 @@ CONVERSATION: Final = ApiAnswer(
     record=StoredConversation,
     members="conversationId number state unread assignedTo receivedAt",
 )
-THREAD_MESSAGE: Final = ApiAnswer("ConversationMessage", record=ThreadMessage)
-LISTED_CONVERSATION: Final = ApiAnswer(
-    "ListedConversationAnswer",
-    record=ConversationSummary,
-    members="conversationId number name state unread assignedTo receivedAt lastMessage",
-    more={
-        "lastMessage": {
-            "anyOf": [{"$ref": THREAD_MESSAGE.reference}, {"type": "null"}],
-            "description": "The newest message, of either way.",
-        }
-    },
-)
 CONVERSATIONS: Final = _listed(
     "ConversationPage", "Conversations, those with the newest texts first.", LISTED_CONVERSATION
 )
@@ -324,7 +326,6 @@ THREAD: Final = ApiAnswer(
     record=Thread,
     members="conversation items next previous answerable whyNot answersFrom answersBy",
     more={
-        "conversation": {"$ref": LISTED_CONVERSATION.reference},
         "items": {
             "type": "array",
             "items": {"$ref": THREAD_MESSAGE.reference},
