@@ -88,6 +88,7 @@ THINGS: Final[Mapping[str, str]] = {
     "messageId": "a message",
     "verificationId": "a verification",
     "endpointId": "a webhook endpoint",
+    "conversationId": "a conversation",
     "eventId": "an event",
 }
 """Ids in bodies of the API: another organization's is answered like one that is not there."""

@@ -56,6 +56,8 @@ from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.numbering.plan import plan_of
 
 TO = "+22236123456"
+WRITER = "+22236123457"
+"""Who is in a conversation, and has not opted out."""
 PARENT = "+22236000010"
 """Somebody on a list, who has not opted out."""
 REVIEWER = "+22236550001"
@@ -469,7 +471,7 @@ class World:
             self._receive(conn, first_id("mo", now_ms))
             conn.execute(
                 "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL)",
-                (first_id("cnv", now_ms), organization_id, TO, first_id("mo", now_ms)),
+                (first_id("cnv", now_ms), organization_id, WRITER, first_id("mo", now_ms)),
             )
 
         await recorder.journal.commit(unit)
@@ -525,9 +527,9 @@ class World:
             "webhook.update": {"headers": {"Authorization": HEADER}},
             "inbound.route": {"keyword": "other"},
             "inbound.opt_outs": {"heeds": False},
-            "conversation.get": {"number": TO},
-            "conversation.reply": {"number": TO, "body": BODY},
-            "conversation.mark": {"number": TO, "state": "done"},
+            "conversation.get": {"number": WRITER},
+            "conversation.reply": {"number": WRITER, "body": BODY},
+            "conversation.mark": {"number": WRITER, "state": "done"},
             "country.open": {"country": "SN", "uses": ["send"]},
             "country.close": {"country": "SN", "uses": ["send"]},
             "price.set": {"prefix": "+221", "price": "9.00"},
@@ -792,7 +794,7 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world, a
     looks = {line.action for line in new if line.who == "m"}
     reads = {"message.show", "message.list", "message.export", "inbound.list", "export.fetch"}
     reads |= {
-        "list.show",
+        *("list.show", "conversation.list", "conversation.get"),
         *(f"mailing.{each}" for each in ("rows", "person", "report", "workbook")),
     }
     pays = {f"payment.{each}" for each in ("begin", "claim", "send_code", "check_payer")}

@@ -33,7 +33,7 @@ from risala.engine.features.request_log.service import request_log
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import NotedRequest
-from risala.engine.model.ids import IdSource
+from risala.engine.model.ids import IdSource, derived_id
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.times import iso
 from risala.engine.rules.webhooks.types import Outbound
@@ -185,6 +185,28 @@ async def _organization(city: City, name: str) -> None:
     things["export_id"] = (await city.do("export.ask", **whose))["id"]
     forgotten = await city.do("number.forget", number="+22236999999", **whose)
     things["erasure_id"] = forgotten["id"]
+    things["conversation_id"] = await _conversation(city, made)
+
+
+async def _conversation(city: City, organization_id: str) -> str:
+    """A number wrote once."""
+    now_ms = city.clock.now_ms()
+    text_id = derived_id("mo", now_ms, organization_id)
+    conversation_id = derived_id("cnv", now_ms, organization_id)
+
+    def unit(conn: sqlite3.Connection) -> None:
+        conn.execute(
+            "INSERT INTO inbound (id, carrier, sender, recipient, body, carrier_ids, received_at,"
+            " organization_id) VALUES (?, 'fake', ?, '1234', 'Salam', '', ?, ?)",
+            (text_id, TO, now_ms, organization_id),
+        )
+        conn.execute(
+            "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL)",
+            (conversation_id, organization_id, TO, text_id),
+        )
+
+    await city.gateway.services.recorder.journal.commit(unit)
+    return conversation_id
 
 
 async def draft(city: City, whose: dict[str, str]) -> str:

@@ -16,6 +16,9 @@ IDS = {
     "/api/verify/check": {"verificationId": "verification_id"},
     "/api/verify/resend": {"verificationId": "verification_id"},
     "/api/verify/cancel": {"verificationId": "verification_id"},
+    "/api/conversations/get": {"conversationId": "conversation_id"},
+    "/api/conversations/reply": {"conversationId": "conversation_id"},
+    "/api/conversations/mark": {"conversationId": "conversation_id"},
     "/api/webhooks/update": {"endpointId": "endpoint_id"},
     "/api/webhooks/delete": {"endpointId": "endpoint_id"},
     "/api/webhooks/rotate": {"endpointId": "endpoint_id"},
@@ -25,6 +28,7 @@ IDS = {
 }
 """What has an id in its body, and whose."""
 BESIDE = {
+    "/api/conversations/reply": {"body": "Hello"},
     "/api/verify/check": {"code": "000000"},
     "/api/webhooks/update": {"description": "x"},
     "/api/webhooks/replay": {"since": "2026-01-01T00:00:00Z"},

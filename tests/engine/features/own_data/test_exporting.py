@@ -117,7 +117,14 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
     export_id = await world.write()
     found = await world.lines(export_id)
     assert sorted(found) == [
-        *("audit.jsonl", "inbound.jsonl", "ledger.jsonl", "list-people.jsonl", "lists.jsonl"),
+        *(
+            "audit.jsonl",
+            "conversations.jsonl",
+            "inbound.jsonl",
+            "ledger.jsonl",
+            "list-people.jsonl",
+            "lists.jsonl",
+        ),
         *("mailing-rows.jsonl", "mailings.jsonl", "messages.jsonl", "opt-outs.jsonl"),
         *("payments.jsonl", "reverse-verifications.jsonl", "saved-texts.jsonl", "settings.json"),
         *("verification-details.jsonl", "verifications.jsonl"),

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.features.own_data.records import ExportedPart
@@ -194,12 +194,17 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
     }
     for feature in features():
         for name, declared in feature.exported_settings.items():
-            value = declared()(conn, organization_id)
-            several = isinstance(value, Sequence)
-            values[name] = (
-                [to_json(each) for each in value] if several else value and to_json(value)
-            )
+            values[name] = _written(declared()(conn, organization_id))
     return values
+
+
+def _written(value: Any) -> Any:  # noqa: ANN401 -- what a feature has, and its JSON
+    """A record, several, or what is JSON already."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, Sequence):
+        return [to_json(each) for each in value]
+    return value and to_json(value)
 
 
 def parts(database: Path, organization_id: str, rows_at_once: int) -> Generator[ExportedPart]:
