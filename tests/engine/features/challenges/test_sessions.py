@@ -9,6 +9,7 @@ import pytest
 from risala.config.model import LimitsSection, Settings
 from risala.engine.features.challenges.rules import Challenge, solution
 from risala.engine.features.challenges.sessions import ChallengeSessions
+from risala.engine.features.pumping.settling import SETTLED_MS, Settling
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import ChallengeRequired
 from risala.engine.model.records.keys import KeyChallenge, KeyType
@@ -58,3 +59,24 @@ async def test_what_it_says_shows_neither_the_answer_nor_whom_it_is_bound_to(qui
     for shown in (repr(made), str(refusal.value)):
         assert "secret-id" not in shown
     assert "+222" not in str(refusal.value)
+
+
+async def test_what_the_guard_finds_suspicious_leaves_once_it_is_answered(open_house, quick):
+    whose = Principal("", "key_1", KeyType.PUBLISHABLE, Mode.LIVE, challenge=SOMETIMES)
+    limits = LimitsSection(verify_challenge_bits=8)
+    async with open_house(limits=limits) as house:
+        key = replace(whose, organization_id=house.principal.organization_id)
+        for number in range(25):
+            await house.gateway.send_code(key, SendCode(f"+22237100{number:03}", client="7"))
+        house.pass_s(SETTLED_MS / 1000)
+        house.gateway.services.part(Settling).settle()
+        code = SendCode("+22237100900", client="7", beside={"challenge": {}})
+        with pytest.raises(ChallengeRequired) as refusal:
+            await house.gateway.send_code(key, code)
+        asked = refusal.value.challenge
+        answer = {"id": asked["id"], "nonce": solution(Challenge(asked["id"], asked["bits"]))}
+        answered = replace(code, beside={"challenge": answer})
+        assert (await house.gateway.send_code(key, answered)).startswith("ver_")
+        usual = SendCode("+22246123456", client="8", beside={"challenge": {}})
+        other = replace(key, key_id="key_2")
+        assert (await house.gateway.send_code(other, usual)).startswith("ver_")
