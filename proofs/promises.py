@@ -67,10 +67,16 @@ def broken(old: Promises, new: Promises) -> list[str]:
     return sorted([*gone, *changed, *required])
 
 
+WIDER: Final = {("`en`, `fr` or `ar`", "language of codes, such as `fr`")}
+"""Kinds of arguments, and others that have all their values and more."""
+
+
 def _has_more_values(old: str, new: str) -> bool:
-    """Whether an argument that is one of some values (in backquotes) may be others too."""
+    """Whether an argument may be what it was, one of some values (in backquotes) for instance, and
+    something else too."""
     before, after = (_closed(each) for each in (old, new))
-    return bool(before) and before <= after
+    is_among = bool(before) and before <= after
+    return is_among or new.startswith(f"{old}; or ") or (old, new) in WIDER
 
 
 def _closed(kind: str) -> set[str]:

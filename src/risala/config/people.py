@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from risala.config.kinds import Money, Network, Section
+from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
-
-
-ROLE_CLAIM: Final = "groups"
-VERIFIED_CLAIM: Final = "email_verified"
-TWO_FACTORS: Final = ("mfa", "otp", "hwk")
 
 
 class SignUp(StrEnum):

@@ -16,7 +16,6 @@ from risala.engine.model.errors import (
     RateLimited,
 )
 from risala.engine.model.following import Lagged, Told
-from risala.http.web import live
 from risala.http.web.live import (
     APART_S,
     BEAT_S,
@@ -203,9 +202,8 @@ async def test_it_ends_with_the_service(followed, autojump_clock):
         chunks(streams, followed, Drawer())
 
 
-async def test_there_are_so_many_and_no_more(streams, followed, monkeypatch):
-    monkeypatch.setattr(live, "STREAMS_PER_USER_MAX", 2)
-    monkeypatch.setattr(live, "STREAMS_MAX", 3)
+async def test_there_are_so_many_and_no_more(streams, followed):
+    streams = streams.apart("few", streams_max=3, per_reader_max=2)
     bodies = []
     for user in ("usr_1", "usr_1", "usr_2"):
         _, body = chunks(streams, followed, Drawer(), user)

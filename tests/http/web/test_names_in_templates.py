@@ -43,6 +43,9 @@ EXCEPT = {
     ("dashboard/templates/endings/organization.html", 'parts.field("name"'): "A placeholder is "
     "alone in its field, which has its own direction.",
     ("dashboard/templates/keys/credential_made.html", "parts.secret("): "The value of a field.",
+    ("dashboard/templates/keys/one.html", 'parts.select("challenge"'): "The label of a record's "
+    "field.",
+    ("dashboard/templates/keys/one.html", "challenge.label"): "The label of a record's field.",
     ("dashboard/templates/webhooks/form.html", "parts.field(second.name"): "The label of a "
     "record's field.",
     ("web/templates/parts.html", "each.label"): "The labels of a record's fields.",

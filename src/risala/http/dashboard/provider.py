@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
+from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.engine.features.providers import records as providers
 from risala.engine.features.providers.records import (
     SECRET_MAX,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, Final, Protocol
 
-from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
+from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.dataclass import dataclass
 from risala.engine.model.callers import OperatorRole, Role
 from risala.engine.model.people import Browser, Denied, FactorAwaited, SignedIn, WebSession

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
+from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.engine.features.providers.records import (
     CONSOLE,
     SESSION_HOURS,

@@ -59,7 +59,7 @@ async def show(request: PageRequest) -> TrioResponse:
 async def live(request: PageRequest) -> TrioResponse:
     """A stream that says when the page has changed; it ends with the verification."""
     first = await _verification(request)
-    gateway, token = request.site.gateway, request.arguments["token"]
+    gateway, token = request.site.gateway, _token(request)
     is_over = _state(first) != WAITING
 
     async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
@@ -95,7 +95,11 @@ async def _verification(request: PageRequest) -> HostedVerification:
     """
     gateway = request.site.gateway
     await gateway.take_address(AddressUse.CODE_CHECK, request.browser.bucket)
-    return await gateway.access(HOSTED).hosted(request.arguments["token"])
+    return await gateway.access(HOSTED).hosted(_token(request))
+
+
+def _token(request: PageRequest) -> str:
+    return request.arguments["token"]
 
 
 def _state(verification: HostedVerification) -> str:
