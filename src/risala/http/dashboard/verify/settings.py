@@ -218,16 +218,14 @@ async def _values(
     settings, stored = configuration.settings, _stored(request, configuration)
     form = SentForm() if error is None else request.form
     size, languages = configuration.sizes[ANY_LANGUAGE], own_names(configuration)
-    ticked = {
-        name: getattr(settings, name) if error is None else form.ticked(name) for name in _TICKED
-    }
+    warns = settings.never_share if error is None else form.ticked("never_share")
     texts = {
         name: _text_of(
             configuration,
             name,
             languages.get(name),
             form.text(_field_of(name), stored[_field_of(name)].value),
-            ends_with_line=ticked["never_share"],
+            ends_with_line=warns,
         )
         for name in (ANY_LANGUAGE, *languages)
     }
@@ -242,7 +240,8 @@ async def _values(
         "numbers": {name: form.text(name, stored[name].value) for name in configuration.bounds},
         "lists": {name: form.text(name, stored[name].value) for name in _LISTS},
         "offers_language": error is None and offers_language(request, settings),
-        **ticked,
+        "own_codes": settings.own_codes if error is None else form.ticked("own_codes"),
+        "never_share": warns,
         "chosen_language": form.text("language", settings.language or ""),
         "language_choices": [
             ("", request.words("None: the text without a language")),
