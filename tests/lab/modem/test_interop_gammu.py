@@ -14,6 +14,7 @@ import trio
 from patience import HANG_S
 from risala.lab.modem.simulator import (
     PROFILES,
+    CommandAnswered,
     MessageReceived,
     ModemConfig,
     ModemSimulator,
@@ -124,6 +125,26 @@ async def test_it_reads_what_comes(all_at_once):
         assert "2 SMS parts in 2 SMS sequences" in said
 
     await all_at_once(MAKERS, use)
+
+
+async def test_it_is_told_who_calls(all_at_once, tmp_path):
+    """As soon as it asks for that: gammu takes the line with the number for that of a call."""
+
+    async def ring(gammu):
+        await gammu.simulator.wait(CommandAnswered, lambda each: each.line == "AT+CLIP=1")
+        gammu.simulator.perform(f"call {TO}")
+
+    log = tmp_path / "gammu.log"
+
+    async def use(gammu, name):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ring, gammu)
+            await gammu.run("-d", "textall", "-f", str(log), "monitor", "30")
+        said = log.read_text(encoding="utf-8", errors="replace")
+        assert f'"+CLIP: "{TO}",145"' in said
+        assert said.count("Incoming call info") >= 2  # of RING, and of the number
+
+    await all_at_once(["plain"], use)
 
 
 async def test_it_types_the_pin(all_at_once):
