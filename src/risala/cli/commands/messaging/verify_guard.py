@@ -45,7 +45,8 @@ def guard(shown: ShownGuard) -> None:
       risala verify guard "My shop" --key KEY --reaction refuse
       risala verify guard "My shop" --group block:+22241234
     """
-    output.fields({"for secret keys": f"{shown.secret_share} % ({shown.reserved} codes an hour)"})
+    codes = output.counted(shown.reserved, "code")
+    output.fields({"for secret keys": f"{shown.secret_share} %, {codes} an hour"})
     output.table(
         ("Key", "Type", "Name", "Suspicious codes"),
         ((each.id, each.type, each.name, each.reaction) for each in shown.keys),
