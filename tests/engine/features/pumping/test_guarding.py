@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import trio
 
@@ -10,8 +12,8 @@ from risala.engine.features.pumping.joining import LOOK_S, guarding_of
 from risala.engine.features.pumping.records import KEPT_MS, NAME
 from risala.engine.features.pumping.settling import LOST_MS, SETTLED_MS, Settling
 from risala.engine.model.commands import Principal, SendCode
-from risala.engine.model.errors import Invalid, NotFound, RateLimited
-from risala.engine.model.records.keys import KeyType
+from risala.engine.model.errors import ChallengeRequired, Invalid, NotFound, RateLimited
+from risala.engine.model.records.keys import KeyChallenge, KeyType
 from risala.engine.model.states import Mode
 
 BLOCK = "+22237100"
@@ -89,6 +91,17 @@ async def test_a_key_that_refuses_answers_until_one_may_pass(open_house, quick):
         shown = await guard(house)
         assert shown["suspicious"][0]["refused"] == 1
         assert shown["keys"][0]["reaction"] == "refuse"
+
+
+async def test_a_key_that_asks_challenges_asks_who_is_suspicious(open_house, quick):
+    async with open_house() as house:
+        key = replace(await make_key(house), challenge=KeyChallenge.WHEN_SUSPICIOUS)
+        first = SendCode(f"{BLOCK}899", beside={"challenge": {}})
+        await house.gateway.send_code(key, first)
+        await pump(house, key)
+        with pytest.raises(ChallengeRequired):
+            await house.gateway.send_code(key, SendCode(f"{BLOCK}900", beside={"challenge": {}}))
+        assert (await guard(house))["suspicious"][0]["challenged"] == 1
 
 
 async def test_credentials_of_other_software_have_one_reaction(open_house, quick):
