@@ -1,11 +1,12 @@
 """Codes of all organizations: how many were asked for, sent, delivered and entered, how long that
-took, and what it cost."""
+took, and what it cost; and a carrier's on its page."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.records.verify.figures import FIGURES, CodeFigures, FiguresBy
 from risala.engine.model.times import iso
 from risala.http.web.code_figures import BY, PERIODS, days, shown
@@ -15,6 +16,10 @@ from risala.http.web.lists import choice
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 
+if TYPE_CHECKING:
+    from risala.engine.features.code_figures.counting import CodeCounting
+
+_CODES: Final[FeatureAccess[CodeCounting]] = FeatureAccess("code_figures")
 OF: Final = tuple(each for each in FiguresBy if each is not FiguresBy.KEY)
 """Keys are each organization's own."""
 _OF: Final = {name: label for name, label in BY.items() if name in OF}
@@ -36,6 +41,17 @@ async def _values(request: PageRequest) -> dict[str, Any]:
 
 async def _figures(request: PageRequest, by: FiguresBy, since: int, until: int) -> CodeFigures:
     return await request.ask(FIGURES, by=by.value, since=iso(since), until=iso(until))
+
+
+async def of_carrier(request: PageRequest, carrier: str) -> dict[str, Any]:
+    """For the carrier's page: how many of its codes were entered within a minute."""
+    codes = request.site.gateway.access(_CODES).of_carrier(carrier)
+    if codes is None or not codes.usual_asked:
+        return {}
+    return {
+        "codes_asked": codes.usual_asked,
+        "codes_share": codes.usual_in_minute / codes.usual_asked,
+    }
 
 
 ROUTES: Final = (

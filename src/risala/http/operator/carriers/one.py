@@ -33,10 +33,8 @@ from risala.plugins.page import LivePage, PageForm
 
 if TYPE_CHECKING:
     from risala.engine.features.answering.calls import CarrierCalls
-    from risala.engine.features.code_figures.counting import CodeCounting
 
 _CALLS: Final[FeatureAccess[CarrierCalls]] = FeatureAccess("answering")
-_CODES: Final[FeatureAccess[CodeCounting]] = FeatureAccess("code_figures")
 CHANGED: Final = N_("It applies at once, until you undo it here.")
 ENDED: Final = N_("The settings file applies again.")
 WHY_UNMATCHED: Final = {
@@ -65,17 +63,6 @@ def _called_at(request: PageRequest, carrier: str) -> str:
     calls = request.site.gateway.access(_CALLS)
     callee = calls.of_carrier(carrier)
     return "" if callee is None else calls.url_of(callee)
-
-
-async def of_codes(request: PageRequest, carrier: str) -> dict[str, Any]:
-    """For the carrier's page: how many of its codes were entered within a minute."""
-    codes = request.site.gateway.access(_CODES).of_carrier(carrier)
-    if codes is None or not codes.usual_asked:
-        return {}
-    return {
-        "codes_asked": codes.usual_asked,
-        "codes_share": codes.usual_in_minute / codes.usual_asked,
-    }
 
 
 def _named(request: PageRequest) -> str:
