@@ -82,7 +82,7 @@ class Ours:
 
 
 class Authgear:
-    """The formula that Authgear documents (``docs/specs/fraud-protection.md``), as its service
+    """The formula that Authgear's specification of fraud protection documents, as its service
     applies it: buckets that leak, by country and address, for an hour and a day; a refused code
     fills them too, an entered one drains them, and a number that was verified passes."""
 

@@ -10,6 +10,7 @@ ASKS_FOR = {
     *("/api/sms/get", "/api/sms/cancel"),
     *("/api/verify/get", "/api/verify/check", "/api/verify/cancel", "/api/verify/resend"),
     *("/api/webhooks/update", "/api/webhooks/delete", "/api/webhooks/rotate"),
+    *("/api/conversations/get", "/api/conversations/reply", "/api/conversations/mark"),
     *("/api/webhooks/test", "/api/webhooks/deliveries", "/api/webhooks/replay"),
 }
 """What an example asks for is not there: 404 is the answer to a good request."""

@@ -79,7 +79,11 @@ class OfConversationBody(RequestBody):
 
     conversation_id: Annotated[
         ConversationId | None,
-        Field(alias="conversationId", description="Its id; or give `number`."),
+        Field(
+            alias="conversationId",
+            description="Its id; or give `number`.",
+            examples=["cnv_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"],
+        ),
     ] = None
     number: WithNumber | None = None
 
