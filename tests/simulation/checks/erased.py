@@ -18,7 +18,11 @@ from risala.engine.model.numbers import EVENT_TYPES, FORGOTTEN, recipient_text
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-RECEIVED = EVENT_TYPES.number("sms.received")
+WITH_NUMBERS = ", ".join(
+    str(EVENT_TYPES.number(each))
+    for each in ("sms.received", "conversation.received", "conversation.assigned")
+)
+"""Types of events that have the number themselves, for their subject is no message to it."""
 TRIGGERS = f"""
 CREATE TEMP TRIGGER erased_message AFTER UPDATE OF recipient ON main.message
   WHEN old.recipient <> '{FORGOTTEN}'
@@ -34,7 +38,8 @@ CREATE TEMP TRIGGER erased_event BEFORE DELETE ON main.event
   BEGIN SELECT erased('event', old.key, coalesce(
     (SELECT recipient FROM message WHERE key = old.subject),
     (SELECT recipient FROM verifications WHERE id = old.subject),
-    CASE old.type WHEN {RECEIVED} THEN json_extract(old.frozen, '$[1]') END), old.organization);
+    CASE WHEN old.type IN ({WITH_NUMBERS}) THEN json_extract(old.frozen, '$[1]') END),
+    old.organization);
   END;
 CREATE TEMP TRIGGER erased_delivery AFTER UPDATE OF state ON main.webhook_delivery
   WHEN old.state = 'pending' AND new.state = 'dropped'
