@@ -40,6 +40,7 @@ TYPES: Final = (
     "verify.sent",
     "verify.approved",
     "verify.failed",
+    "conversation.received",
 )
 SETTINGS: Final = """
 [webhooks]

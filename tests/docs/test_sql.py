@@ -56,6 +56,7 @@ MAY: dict[str, str] = {
     "engine/features/compat/stored.py": HOT,  # of each used one, and of each call
     "engine/features/fixed_numbers/stored.py": HOT,  # of each code
     "engine/features/pumping/stored.py": HOT,  # of each suspicious code; counts by the hundred
+    "engine/features/request_log/stored.py": FILE,  # a file of its own
     "engine/features/reverse/stored.py": HOT,  # of each text with a word in it
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
@@ -84,7 +85,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
     f"{JOURNAL}/inbound/inbound.py": HOT,  # a message that came in
     f"{JOURNAL}/inbound/opt_outs.py": HOT,  # who wrote last, and whether a number is out
-    f"{JOURNAL}/keys.py": HOT,
     f"{JOURNAL}/storage.py": READER,  # how much an organization stores
     f"{JOURNAL}/messages/acceptance.py": HOT,
     f"{JOURNAL}/messages/answers.py": HOT,
@@ -119,7 +119,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/people/users.py": READER,  # of how many organizations each is a member
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
-    f"{JOURNAL}/requests.py": FILE,  # a file of its own, and its rows by the hundred
     f"{JOURNAL}/store/currency.py": FILE,  # looked at where a file is opened
     f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
     f"{JOURNAL}/store/named.py": READER,  # rows by the names of a value's fields, of any table

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes, urlencode
 from xml.etree import ElementTree
 
 from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, work_within
+from risala.config.model import Settings
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
 from risala.drivers.faces.playsms import PlaysmsCompat, PlaysmsSettings
 from risala.drivers.faces.twilio.compat import (
@@ -41,7 +42,6 @@ from risala.plugins.face import (
     GatewayFace,
     fields_of,
 )
-from risala.sms.numbering.plan import DEFAULT
 
 T = TypeVar("T")
 NOW_MS: Final = 1_767_225_600_000
@@ -191,7 +191,7 @@ def _asked(
         reading,
     )
     engine: Any = _Engine()
-    service = RequestService(engine, engine, DEFAULT, "kannel", None, NOW_MS)
+    service = RequestService(engine, engine, Settings(), "kannel", None, NOW_MS)
     with work_within(6000 + 80 * (len(query) + len(body))):
         answer = _done(face.answer(request, service))
     assert answer.status in _STATUSES

@@ -71,6 +71,12 @@ async def test_the_bodies_are_those_of_the_page(open_house, quick):
         await driver.context.inbound(
             Inbound("+22236123456", "1234", "Vote 7", sent_ms, ("mo1",), sent_at_ms=sent_ms)
         )
+        mine = {"organization_id": house.organization_id}
+        await house.perform("member.add", **mine, email="fatou@example.com", role="developer")
+        user_id = house.gateway.services.repositories._store.reader.execute(
+            "SELECT id FROM users"
+        ).fetchone()[0]
+        await house.perform("conversation.mark", **mine, number="+22236123456", assigned_to=user_id)
         denied = {"reason": "name_in_use"}
         for name, decide, why in (("Acme", "sender.waive", {}), ("Acne", "sender.deny", denied)):
             made = await house.perform(

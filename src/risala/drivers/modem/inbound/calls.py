@@ -98,8 +98,10 @@ class ModemCalls:
         self._context.trace("The modem does not hang up a call; it rings until its caller does.")
 
     async def _report(self, caller: str) -> None:
-        tail = f"…{caller[-4:]}" if caller else "a number that is withheld"
-        self._context.trace(f"A call from {tail} was hung up.")
+        if caller:
+            self._context.trace(f"A call from …{caller[-4:]} was hung up.")
+        else:
+            self._context.trace("A call from a number that is withheld was hung up.")
         await durably(lambda: self._context.call(caller or None))
 
 

@@ -23,6 +23,7 @@ FACTS: Final = {
     "attention": N_("Needs attention"),
     "again_s": N_("Next try, in seconds"),
     "bind": N_("Bind"),
+    "calls": N_("Calls are reported"),
     "command_status": N_("Status of the bind"),
     "links": N_("Links bound"),
     "peer": N_("Address"),
