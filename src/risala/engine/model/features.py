@@ -36,10 +36,11 @@ NAMES: Final[tuple[str, ...]] = (
         "own_texts",
         "hops",
     ),
-    *("code_figures", "session_details", "channels", "fixed_numbers", "reverse"),
+    *("code_figures", "session_details", "reverse", "channels", "fixed_numbers"),
     *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations"),
 )
-"""The features, each after those that it needs; the doctor speaks of them in this order."""
+"""The features, each after those that it needs, and in the order in which they take part in a
+session; the doctor speaks of them in this order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ class Opening:
     """Its number has a fixed code: nothing leaves, by no channel."""
     is_suspicious: bool = False
     """A feature before has found it so: what comes after may ask for a challenge."""
+    when_open: tuple[Callable[[], None], ...] = ()
+    """Called once the session is stored, or may be; not if it is refused."""
 
 
 @dataclass(frozen=True, slots=True)

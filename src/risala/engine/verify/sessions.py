@@ -170,22 +170,24 @@ class VerificationSessions(Decider[SessionsMessage]):
 
     async def _open(self, principal: Principal, command: SendCode, by: AuditEntry | None) -> str:
         organization = self._sources.accounts.organization(principal.organization_id)
-        new = await self._new(organization, principal, command)
+        new, when_open = await self._new(organization, principal, command)
         try:
             await self._sources.intake.send_code(organization, principal.mode, new, by=by)
         except OutcomeUnknown:
-            self._expect(new)  # the session may be on disk nevertheless
+            self._expect(new, when_open)  # the session may be on disk nevertheless
             raise
-        self._expect(new)
+        self._expect(new, when_open)
         return new.id
 
-    def _expect(self, new: NewVerification) -> None:
+    def _expect(self, new: NewVerification, when_open: Iterable[Callable[[], None]]) -> None:
         self._deadlines.add((new.expires_at, new.id))
         self._sources.alarm.expect(new.expires_at)
+        for tell in when_open:
+            tell()
 
     async def _new(
         self, organization: Organization, principal: Principal, command: SendCode
-    ) -> NewVerification:
+    ) -> tuple[NewVerification, Iterable[Callable[[], None]]]:
         settings = self._sources.stored.settings(organization.id, self._sources.settings.code_texts)
         if faults := settings.faults_of(command.locale, command.app_hash, command.origin):
             raise Invalid.of(faults)
@@ -206,7 +208,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             is_fixed=self._fixed(principal.mode, organization.id, command.to, now_ms) is not None,
         )
         opening = await self._sources.features.open(opening)
-        return NewVerification(
+        new = NewVerification(
             id=opening.id,
             attempts_max=settings.attempts_max,
             code_length=opening.code_length,
@@ -229,6 +231,7 @@ class VerificationSessions(Decider[SessionsMessage]):
                 leaves=opening.leaves,
             ),
         )
+        return new, opening.when_open
 
     def _fixed(self, mode: str, organization_id: str, number: str, now_ms: int) -> str | None:
         return self._sources.fixed_code(organization_id, number, now_ms) if mode == "live" else None

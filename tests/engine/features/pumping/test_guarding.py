@@ -224,6 +224,24 @@ async def test_codes_made_needless_or_refused_count_against_nobody(open_house, q
         assert all(sum(each.missed) == 0 for each in whose.windows.groups.values())
 
 
+async def test_one_that_is_refused_does_not_stand_for_the_one_before(open_house, quick):
+    async with open_house() as house:
+        key = replace(await make_key(house), challenge=KeyChallenge.ALWAYS)
+        whose = {"organization_id": house.principal.organization_id}
+        await house.gateway.perform("verify.config", {**whose, "per_phone_per_hour": 1})
+        for number in range(3):
+            to = f"{BLOCK}{number:03}"
+            await ask(house, to, replace(key, challenge=KeyChallenge.NEVER))
+            with pytest.raises(RateLimited):
+                await ask(house, to, replace(key, challenge=KeyChallenge.NEVER))
+            with pytest.raises(ChallengeRequired):
+                await house.gateway.send_code(key, SendCode(to, beside={"challenge": {}}))
+        house.pass_s(SETTLED_MS / 1000)
+        settling(house).settle()
+        counts = next(iter(guarding(house).organizations.values())).windows.groups
+        assert next(iter(counts.values())).missed == [3, 3, 3]
+
+
 async def test_one_that_is_entered_late_is_taken_back(open_house, quick):
     async with open_house() as house:
         key = await make_key(house)

@@ -273,3 +273,16 @@ async def test_a_principal_of_nobody_starts_nothing(reverse, quick):
     nobody = Principal("org_none", "key", KeyType.SECRET, Mode.LIVE)
     with pytest.raises(NotFound):
         await reverse.start(principal=nobody)
+
+
+async def test_what_costs_nothing_leaves_the_share_of_secret_keys_too(reverse):
+    whose = {"organization_id": reverse.house.principal.organization_id}
+    perform = reverse.house.gateway.perform
+    await perform("verify.config", {**whose, "per_organization_per_hour": 2})
+    await perform("verify.guard", {**whose, "secret_share": 50})
+    page = replace(reverse.house.principal, key_id="key_1", type=KeyType.PUBLISHABLE)
+    await reverse.start(principal=page)
+    with pytest.raises(RateLimited) as refused:
+        await reverse.start(OTHER, principal=page)
+    assert refused.value.limit == "organization"
+    await reverse.start(OTHER)

@@ -31,12 +31,13 @@ from risala.engine.model.errors import (
     RateLimited,
     SpendCapReached,
 )
-from risala.engine.model.features import Task
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import Task, duty
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import Acceptance, Stamp
 from risala.engine.model.states import Mode, SessionState, Status
 from risala.engine.rules.verification import VerificationRow
-from risala.engine.rules.verify_settings import size_of
+from risala.engine.rules.verify_settings import VerifySettings, size_of
 from risala.engine.services import Services
 from risala.plugins.channel_driver import code_text
 
@@ -105,7 +106,7 @@ class ChannelSending:
         stamp = self._services.recorder.stamp()
         row = self._services.repositories.verifications.session(verification_id)
         try:
-            await self._deliver(row, session, channel, by_itself=True)
+            await self._deliver(row, session, channel, None)
         except DeliveryOvertaken:
             pass  # it is over, or somebody asked meanwhile: the rows say what is due now
         except _REFUSED as refusal:
@@ -143,7 +144,7 @@ class ChannelSending:
         if next_channel is None or session.deliveries >= DELIVERIES_MAX:
             raise NoChannelLeft(NO_NEXT)
         try:
-            await self._deliver(row, session, next_channel, by_itself=False)
+            await self._deliver(row, session, next_channel, principal)
         except DeliveryOvertaken as refusal:
             raise NoChannelLeft(str(refusal)) from None
 
@@ -185,11 +186,20 @@ class ChannelSending:
     # -- both
 
     async def _deliver(
-        self, row: VerificationRow, session: ChannelSession, channel: str, *, by_itself: bool
+        self,
+        row: VerificationRow,
+        session: ChannelSession,
+        channel: str,
+        asker: Principal | None,
     ) -> None:
+        """Begin a delivery.
+
+        Args:
+            asker: None: it begins by itself.
+        """
         services, stored = self._services, self._stored
         organization = services.accounts.organization(row.organization_id)
-        settings = services.code_settings(organization.id)
+        settings = self._settings_for(row, session, asker)
         if channel != SMS and channel not in self._tables:
             raise Forbidden("This service no longer has the channel.")
         text = session.text
@@ -220,7 +230,7 @@ class ChannelSending:
             per_organization_per_hour=settings.per_organization_per_hour,
             session=session,
             channel=channel,
-            by_itself=by_itself,
+            by_itself=asker is None,
         )
 
         async def begin(stamp: Stamp | None) -> Acceptance:
@@ -229,6 +239,22 @@ class ChannelSending:
             return delivered.accepted
 
         await services.intake.send_code_again(organization, mode, new, begin)
+
+    def _settings_for(
+        self, row: VerificationRow, session: ChannelSession, asker: Principal | None
+    ) -> VerifySettings:
+        """The settings by which a delivery counts.
+
+        Raises:
+            RateLimited: the guard refuses it.
+        """
+        settings_of = duty(Duty.CODE_AGAIN)
+        if settings_of is None:
+            return self._services.code_settings(row.organization_id)
+        settings: VerifySettings = settings_of(
+            self._services, row, asker, KeyType(session.key_type)
+        )
+        return settings
 
 
 def tasks(services: Services) -> Sequence[Task]:

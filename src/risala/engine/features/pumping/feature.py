@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import Feature, elsewhere, later
 
 _HERE: Final = "features.pumping."
@@ -16,6 +17,7 @@ FEATURE: Final = Feature(
     exported_settings={"guard": later(_STORED + "exported")},
     in_sessions=later(_HERE + "guarding:Guarding"),
     session_joined=later(_HERE + "joining:is_joined"),
+    duties={Duty.CODE_AGAIN: later(_HERE + "guarding:again")},
     cleared=later(_STORED + "clear"),
     deleted=("pumping_settings", "pumping_keys", "pumping_suspicions"),
     forgets=later(_HERE + "settling:forget"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from risala.dataclass import dataclass
@@ -28,6 +29,8 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.sealing import Seal
 from risala.engine.rules.verification import VerificationRow
+from risala.engine.rules.verify_settings import VerifySettings
+from risala.engine.services import Services
 from risala.engine.verify.session_features import NOTHING, CodeCheck, Opening, SessionSources
 
 ORGANIZATIONS_MAX: Final = 50
@@ -103,10 +106,14 @@ class Guarding:
 
     async def open(self, opening: Opening) -> Opening:
         principal, to = opening.principal, opening.command.to
-        is_by_key = principal.face is not None or principal.key_id.startswith(KEY_PREFIX)
-        if opening.mode is Mode.TEST or not is_by_key or opening.is_fixed or "@" in to:
+        if opening.mode is Mode.TEST or not _is_by_key(principal):
             return opening
         whose = self.organization(opening.organization_id)
+        # What costs nothing takes its place in the hour too.
+        settings = _left_by(opening.settings, opening.key_type, whose.secret_share)
+        opening = replace(opening, settings=settings)
+        if opening.is_fixed or "@" in to:
+            return opening
         groups = whose.windows.counted(self._groups(opening))
         opinion = whose.windows.judge(groups, opening.now_ms)
         probe, by_itself = None, opinion.is_vouched
@@ -117,10 +124,33 @@ class Guarding:
             if by_itself:
                 self.decided["pass"] += 1
             else:
-                opening, probe = self._react(opening, whose, opinion.suspicion)
+                probe = self._react(principal, whose, opinion.suspicion, opening.now_ms)
+                opening = replace(opening, is_suspicious=True)
         counted = counted_in(groups, opinion, passes_by_itself=by_itself)
-        self._expect(opening, counted, probe)
-        return _with_share(opening, whose.secret_share)
+        # Once it is there: one that is refused must not stand for the one before it.
+        expect = partial(self._expect, opening, counted, probe)
+        return replace(opening, when_open=(*opening.when_open, expect))
+
+    def judge_again(self, principal: Principal, session: VerificationRow, now_ms: int) -> None:
+        """Judge a further delivery of a code that a key asks for. It asks no challenge: the code's
+        first delivery did, where the key has one.
+
+        Raises:
+            RateLimited: it is refused.
+        """
+        if session.mode == Mode.TEST or not _is_by_key(principal) or "@" in session.recipient:
+            return
+        whose = self.organization(session.organization_id)
+        groups = groups_of(session.recipient, address=None, key=principal.key_id)
+        opinion = whose.windows.judge(groups, now_ms)
+        if opinion.suspicion is None or opinion.is_vouched:
+            return
+        if self.stored.was_verified(session.organization_id, session.recipient):
+            return
+        probe = self._react(principal, whose, opinion.suspicion, now_ms)
+        code = self.pending.get(session.id)
+        if probe is not None and code is not None:
+            self.pending[session.id] = replace(code, probe=probe)
 
     def _groups(self, opening: Opening) -> tuple[CodeGroup, ...]:
         command, principal = opening.command, opening.principal
@@ -133,17 +163,22 @@ class Guarding:
         return groups_of(command.to, address=address, key=principal.key_id, tags=tags)
 
     def _react(
-        self, opening: Opening, whose: GuardedOrganization, suspicion: GroupSuspicion
-    ) -> tuple[Opening, GroupKind | None]:
-        """Do what the key's reaction says.
+        self,
+        principal: Principal,
+        whose: GuardedOrganization,
+        suspicion: GroupSuspicion,
+        now_ms: int,
+    ) -> GroupKind | None:
+        """Do what the key's reaction says; the kind that the code passes for, to learn whether it
+        is entered.
 
         Raises:
             RateLimited: the code is refused.
         """
-        now_ms, group = opening.now_ms, suspicion.group
+        group = suspicion.group
         whose.last_found_ms, whose.last_suspicion = now_ms, suspicion
         whose.found += 1
-        reaction = reaction_of(opening.principal, whose.reactions)
+        reaction = reaction_of(principal, whose.reactions)
         probe, wait_ms = None, 0
         if reaction is GuardReaction.REFUSE:
             wait_ms = whose.windows.probe_in_ms(group.kind, now_ms)
@@ -156,7 +191,7 @@ class Guarding:
         held.add(suspicion, reaction, now_ms)
         if reaction is GuardReaction.REFUSE:
             raise RateLimited(NAME, -(-wait_ms // 1000), PUMPED)
-        return replace(opening, is_suspicious=True), probe
+        return probe
 
     def _expect(
         self, opening: Opening, groups: Sequence[CodeGroup], probe: GroupKind | None
@@ -206,6 +241,20 @@ TAGS_COUNTED: Final = 2
 """Tags of a code that count: the first ones."""
 
 
+def again(
+    services: Services, session: VerificationRow, asker: Principal | None, key_type: KeyType
+) -> VerifySettings:
+    """See :attr:`~risala.engine.model.feature_work.Duty.CODE_AGAIN`."""
+    guard = services.session_features.part(NAME)
+    assert isinstance(guard, Guarding)
+    if asker is not None:
+        guard.judge_again(asker, session, services.recorder.clock.now_ms())
+        key_type = asker.type
+    organization_id = session.organization_id
+    share = guard.organization(organization_id).secret_share
+    return _left_by(services.code_settings(organization_id), key_type, share)
+
+
 def reaction_of(principal: Principal, reactions: Mapping[str, GuardReaction]) -> GuardReaction:
     """What becomes of suspicious codes of a key."""
     key_id = principal.key_id if principal.face is None else FACES
@@ -220,15 +269,17 @@ def asks_challenges(key: object) -> bool:
     return str(getattr(key, "challenge", "never")) != "never"
 
 
-def _with_share(opening: Opening, secret_share: int) -> Opening:
+def _is_by_key(principal: Principal) -> bool:
+    return principal.face is not None or principal.key_id.startswith(KEY_PREFIX)
+
+
+def _left_by(settings: VerifySettings, key_type: KeyType, secret_share: int) -> VerifySettings:
     """A publishable key's code leaves the share that is reserved for secret ones."""
-    if secret_share == 0 or opening.key_type is KeyType.SECRET:
-        return opening
-    settings = opening.settings
+    if secret_share == 0 or key_type is KeyType.SECRET:
+        return settings
     most = settings.per_organization_per_hour
     left = most - reserved(most, secret_share)
-    limited = settings.model_copy(update={"per_organization_per_hour": left})
-    return replace(opening, settings=limited)
+    return settings.model_copy(update={"per_organization_per_hour": left})
 
 
 def reserved(per_hour: int, secret_share: int) -> int:
