@@ -10,8 +10,9 @@ import pytest
 import trio
 
 from patience import HANG_S, until_true
+from risala.drivers.channels.calls import ANSWER_BYTES_MAX, json_object
 from risala.drivers.channels.settings import WhatsAppSettings
-from risala.drivers.channels.whatsapp import NO_TEMPLATE, WhatsAppChannel
+from risala.drivers.channels.whatsapp import NO_TEMPLATE, WhatsAppChannel, _reports
 from risala.drivers.channels.whatsapp_errors import ATTENTION
 from risala.lab.channels.whatsapp import BUSINESS_ID, NUMBER_ID, TEMPLATE, WhatsAppCloud
 from risala.plugins.answering import CarrierRequest
@@ -222,6 +223,12 @@ async def test_a_report_that_is_not_metas_changes_nothing(nursery, cloud, spoil)
     assert not forged.is_proved()
     assert outcomes == []
     assert context.receipts == []
+
+
+def test_endless_brackets_say_nothing():
+    endless = b"[" * ANSWER_BYTES_MAX
+    assert list(_reports(endless, NUMBER_ID)) == []
+    assert json_object(endless) == {}
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,7 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path, name, changes, told):
     ("raw", "told"),
     [
         (b"name = ", "am.toml is not TOML: "),
+        (b"name = " + b"[" * 16_000, "am.toml is not TOML: "),
         (b"name = '\xff'", "am.toml is not UTF-8. Save it as UTF-8."),
         (b"#" * (FILE_BYTES_MAX + 1), "am.toml is larger than 16384 bytes."),
     ],

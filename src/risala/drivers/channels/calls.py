@@ -94,7 +94,7 @@ async def _asked(method: str, url: str, token: str, octets: bytes) -> VendorAnsw
                 extensions={"timeout": timeouts, "trace": trace},
             ) as response,
         ):
-            return VendorAnswer(response.status, _object(await _bounded(response)))
+            return VendorAnswer(response.status, json_object(await _bounded(response)))
     except (
         httpcore2.TimeoutException,
         httpcore2.NetworkError,
@@ -114,9 +114,10 @@ async def _bounded(response: httpcore2.Response) -> bytes:
     return bytes(octets)
 
 
-def _object(octets: bytes) -> Mapping[str, Any]:
+def json_object(octets: bytes) -> Mapping[str, Any]:
+    """What a vendor says; empty: it is no JSON object, or too deep."""
     try:
         answer = json.loads(octets)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}

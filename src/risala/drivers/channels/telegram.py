@@ -8,7 +8,6 @@ delivered, or has failed and is refunded.
 from __future__ import annotations
 
 import hmac
-import json
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 import trio
 
-from risala.drivers.channels.calls import CALL_S, CallFailedError, VendorAnswer, post
+from risala.drivers.channels.calls import CALL_S, CallFailedError, VendorAnswer, json_object, post
 from risala.drivers.channels.settings import TelegramSettings
 from risala.drivers.channels.vendor_account import Facts, VendorAccount
 from risala.drivers.later_words import AwaitedWord, LaterWords
@@ -167,12 +166,8 @@ class TelegramChannel:
         if not self._is_signed(request, body):
             return _UNPROVED
         request.prove()
-        try:
-            status = json.loads(body)
-        except ValueError:
-            return _DONE
-        request_id = status.get("request_id") if isinstance(status, dict) else None
-        word = _word_of(status) if isinstance(status, dict) else ""
+        status = json_object(body)
+        request_id, word = status.get("request_id"), _word_of(status)
         if isinstance(request_id, str) and word:
             await self._reported(request_id, word)
         return _DONE

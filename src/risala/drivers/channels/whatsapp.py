@@ -8,7 +8,6 @@ comes later is a receipt.
 from __future__ import annotations
 
 import hmac
-import json
 import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -17,7 +16,14 @@ from typing import Any, Final
 import trio
 
 from risala.dataclass import dataclass
-from risala.drivers.channels.calls import CALL_S, CallFailedError, VendorAnswer, get, post
+from risala.drivers.channels.calls import (
+    CALL_S,
+    CallFailedError,
+    VendorAnswer,
+    get,
+    json_object,
+    post,
+)
 from risala.drivers.channels.settings import WhatsAppSettings
 from risala.drivers.channels.vendor_account import Facts, VendorAccount
 from risala.drivers.channels.whatsapp_errors import ATTENTION, cause_of_code, refusal_of
@@ -233,11 +239,7 @@ def _is_sent(report: Report) -> bool:
 
 def _reports(body: bytes, phone_number_id: str) -> Iterator[tuple[str, Report]]:
     """What a body says of this number's messages; all else in it is passed over."""
-    try:
-        content = json.loads(body)
-    except ValueError:
-        return
-    for entry in _members(content, "entry"):
+    for entry in _members(json_object(body), "entry"):
         for change in _members(entry, "changes"):
             value = change.get("value")
             whose = value.get("metadata") if isinstance(value, dict) else None

@@ -131,7 +131,7 @@ def _table(name: str, raw: bytes) -> dict[str, Any]:
         return tomllib.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise CatalogueError(f"{name} is not UTF-8. Save it as UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise CatalogueError(f"{name} is not TOML: {error}.") from error
 
 
