@@ -182,8 +182,8 @@ class LimitsSection(Section):
     """Prefixes of numbers that get codes, besides ``verify_networks``."""
     verify_cooldown_s: Annotated[int, Field(ge=1, le=3600)] | None = None
     """How long an organization must wait before another code to the same number: this long after
-    the first code of an hour, and twice as long after each further one; 429 (``cooldown``). Not
-    set: no wait."""
+    the first code of an hour, and twice as long after each further one; 429 (``cooldown``). A
+    channel that follows another one by itself does not wait. Not set: no wait."""
     verify_cooldown_max_s: Annotated[int, Field(ge=1, le=3600)] = 1800
     """The longest such wait."""
 

@@ -26,6 +26,8 @@ def test_everything_passes_unless_the_operator_says_otherwise():
         (CodeGuards(prefixes=("+22235",)), "+22235123456", True),
         (CodeGuards(prefixes=("+22235",)), "+22236123456", False),
         (CodeGuards(frozenset({MATTEL}), ("+2224",)), "+22246123456", True),
+        (CodeGuards(frozenset({MATTEL})), "amina@baraka.example", True),
+        (CodeGuards(frozenset({MATTEL})), "?not known yet", True),
     ],
 )
 def test_codes_go_to_the_networks_and_prefixes_that_are_named(guards, number, serves):

@@ -100,7 +100,13 @@ class Holding:
         message = new.message
         slot = CodeSlot(message.organization_id, message.recipient, message.created_at)
         await _ask(
-            self._limits, ReserveCode(slot, new.per_phone_per_hour, new.per_organization_per_hour)
+            self._limits,
+            ReserveCode(
+                slot,
+                new.per_phone_per_hour,
+                new.per_organization_per_hour,
+                heeds_cooldown=not new.by_itself,
+            ),
         )
         self._slot = slot
 

@@ -66,6 +66,7 @@ class ReserveCode:
     slot: CodeSlot
     per_phone_max: int
     per_organization_max: int
+    heeds_cooldown: bool = True
 
 
 @dataclass(frozen=True, slots=True)

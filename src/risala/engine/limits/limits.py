@@ -186,7 +186,7 @@ class Limits(Decider[LimitsMessage]):
             )
         histories = [self._history(key, slot.at_ms) for key in _keys(slot)]
         wait_ms = guards.wait_ms(histories[0].times(slot.at_ms), slot.at_ms)
-        if wait_ms > 0:
+        if wait_ms > 0 and claim.heeds_cooldown:
             text = "A code was just sent to this number. Wait before you request another one."
             raise RateLimited("cooldown", _whole_seconds(wait_ms), text)
         for history, events_max, (limit, name) in zip(histories, numbers, whose, strict=True):

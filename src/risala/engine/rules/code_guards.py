@@ -31,8 +31,9 @@ class CodeGuards:
     cooldown_max_ms: int = HOUR_MS
 
     def serve(self, recipient: str) -> bool:
-        """Whether codes go to a number at all."""
-        if not self.networks and not self.prefixes:
+        """Whether codes go to a number at all. An e-mail address, and a number that is not known
+        yet, have no network, and cost none of its fees."""
+        if (not self.networks and not self.prefixes) or not recipient.startswith("+"):
             return True
         return recipient.startswith(self.prefixes) or network_of(recipient) in self.networks
 

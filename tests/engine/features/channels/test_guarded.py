@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from risala.config.model import LimitsSection
 from risala.engine.features.channels.service import ChannelSending
 from risala.engine.features.pumping.settling import SETTLED_MS, Settling
 from risala.engine.features.reverse.service import ReverseStarting
@@ -14,6 +15,7 @@ from risala.engine.model.errors import RateLimited
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.verify.starting import Method
 from risala.engine.model.states import Mode
+from risala.plugins.contract import Refused, Scope
 
 BLOCK = "+22236123"
 
@@ -64,6 +66,17 @@ async def test_what_comes_by_itself_leaves_it_too(open_channels, quick):
         codes.house.pass_s(60)
         await codes.house.gateway.services.part(ChannelSending).begin_due()
         assert codes.told(verification_id)[1][-1] == ("sms", "refused")
+
+
+async def test_a_channel_that_follows_by_itself_needs_no_cooldown(open_channels, quick):
+    async with open_channels(limits=LimitsSection(verify_cooldown_s=60)) as codes:
+        codes.drivers["chat"].always = Refused(Scope.FINAL, "NO_ACCOUNT")
+        verification_id = await codes.send()
+        await codes.drivers["sms"].wait_submitted(1)
+        assert codes.told(verification_id)[1][-1][0] == "sms"
+        with pytest.raises(RateLimited) as refused:
+            await codes.resend(verification_id, "call")
+        assert refused.value.limit == "cooldown"
 
 
 async def test_the_guard_judges_who_asks_for_a_code_again(open_channels, quick):

@@ -204,8 +204,6 @@ class NewDelivery(NewCode):
     session: ChannelSession
     """As it was read."""
     channel: str
-    by_itself: bool
-    """False: somebody asked for it."""
 
 
 @dataclass(frozen=True, slots=True)

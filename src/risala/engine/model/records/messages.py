@@ -111,6 +111,8 @@ class NewCode:
     message: NewMessage
     per_phone_per_hour: int
     per_organization_per_hour: int
+    by_itself: bool = False
+    """A code that was asked for comes another way: that needs no cool-down."""
 
 
 StoreBeside = Callable[[Any], object]
