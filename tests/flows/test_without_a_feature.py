@@ -115,6 +115,10 @@ def fill_by_hand(database: Path) -> None:
             "INSERT INTO reverse_sessions VALUES ('ver_1', 'org_1', 'live', 0, 'inbound_sms', '1',"
             " 'a', 'Demo', NULL, x'01', NULL, NULL, NULL)"
         )
+        conn.execute(
+            "INSERT INTO conversations SELECT 'cnv_1', id, '+22236123456', 'mo_1', '', 'open', NULL"
+            " FROM organizations LIMIT 1"
+        )
         conn.execute("INSERT INTO code_totals VALUES ('smsc', 'sms', 1, 1, 1, 1, 1)")
         conn.execute("INSERT INTO carrier_addresses VALUES ('smsc', x'01', 0, NULL, NULL)")
 
