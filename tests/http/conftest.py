@@ -144,7 +144,11 @@ class FakeGateway:
         return "ver_1"
 
     def code_faults(
-        self, principal: Principal, app_hash: str | None, origin: str | None
+        self,
+        principal: Principal,
+        locale: str | None,
+        app_hash: str | None,
+        origin: str | None,
     ) -> list[FieldFault]:
         return [] if origin is None else [FieldFault("origin", "not_registered", "No such one.")]
 

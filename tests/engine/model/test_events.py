@@ -9,6 +9,7 @@ from risala.engine.model.errors import SenderNotApproved
 from risala.engine.model.events import (
     FAMILIES,
     BalanceEvent,
+    ConversationEvent,
     Event,
     EventType,
     InboundEvent,
@@ -126,6 +127,16 @@ GOLDEN: list[tuple[Event, str]] = [
     (
         BalanceEvent(EventType.BALANCE_LOW, *LIVE, "org_1", 4950, 5000, "MRU"),
         f'"type":"balance.low",{HEAD}false,"balance":"49.50","lowBalance":"50.00","currency":"MRU"',
+    ),
+    (
+        ConversationEvent(EventType.CONVERSATION_RECEIVED, *LIVE, "cnv_1", TO, "inb_1", None),
+        f'"type":"conversation.received",{HEAD}false,"conversationId":"cnv_1","number":"{TO}",'
+        '"messageId":"inb_1","assignedTo":null',
+    ),
+    (
+        ConversationEvent(EventType.CONVERSATION_ASSIGNED, *LIVE, "cnv_1", TO, None, "usr_1"),
+        f'"type":"conversation.assigned",{HEAD}false,"conversationId":"cnv_1","number":"{TO}",'
+        '"messageId":null,"assignedTo":"usr_1"',
     ),
     (
         TrialEvent(EventType.WEBHOOK_TEST, *LIVE, "whe_1"),

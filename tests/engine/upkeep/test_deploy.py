@@ -18,7 +18,7 @@ from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.answering.calls import CarrierCalls
 from risala.engine.features.standby.service import SecondMachine, second_machine
 from risala.engine.features.standby.stored.awaited_log import AwaitedLog
-from risala.engine.features.standby.stored.shipper import ShippingStatus
+from risala.engine.features.standby.stored.shipping_status import ShippingStatus
 from risala.engine.follow.esmes import EsmeTotals, EsmeView
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.records.asks import FeatureAccess

@@ -21,7 +21,7 @@ NOW_MS = 1_767_225_600_000
 CONTEXT = BodyContext(NOW_MS, DEFAULT)
 
 
-def faults_of(app_hash, origin):
+def faults_of(locale, app_hash, origin):
     return [] if origin is None else [FieldFault("origin", "not_registered", "No such one.")]
 
 

@@ -35,7 +35,8 @@ from risala.engine.features.standby.stored import pieces
 from risala.engine.features.standby.stored.copy import StandbyCopy
 from risala.engine.features.standby.stored.piece_store import Fenced
 from risala.engine.features.standby.stored.pieces import Shipped
-from risala.engine.features.standby.stored.shipper import Shipper, ShippingStatus
+from risala.engine.features.standby.stored.shipper import Shipper
+from risala.engine.features.standby.stored.shipping_status import ShippingStatus
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import Grade, Patient

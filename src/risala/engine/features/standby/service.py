@@ -11,7 +11,7 @@ import trio
 
 from risala.config.model import Settings
 from risala.dataclass import dataclass
-from risala.engine.features.standby.stored.shipper import ShippingStatus
+from risala.engine.features.standby.stored.shipping_status import ShippingStatus
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StoppedEarly
 from risala.engine.model.features import Task

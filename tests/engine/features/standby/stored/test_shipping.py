@@ -23,7 +23,8 @@ from risala.engine.features.standby.stored import notes, pieces, wal
 from risala.engine.features.standby.stored import shipper as module
 from risala.engine.features.standby.stored.copy import StandbyCopy
 from risala.engine.features.standby.stored.piece_store import PieceDirectory
-from risala.engine.features.standby.stored.shipper import Shipper, ShippingStatus
+from risala.engine.features.standby.stored.shipper import Shipper
+from risala.engine.features.standby.stored.shipping_status import ShippingStatus
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.upkeep import database_copy
