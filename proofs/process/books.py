@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from proofs.process.channels import ChannelBooks
 from proofs.process.faces import SENDING, Told
 from proofs.process.house import PRICE, WROTE, House
 from risala.engine.journal.audit.books import audit_file
@@ -30,6 +31,7 @@ _ROUTED: Final = "SELECT id FROM inbound WHERE organization_id IS NOT NULL"
 """What came in before anybody had asked for it is told to nobody."""
 _AGAIN: Final = Kind.RESENT.name
 """The line of a timeline that says: it may arrive twice."""
+_ONCE: Final = ("verify.sent", "verify.failed", "verify.approved")
 FAULTS_MAX: Final = 20
 """Of a round: what went wrong once goes wrong for hundreds."""
 
@@ -138,6 +140,7 @@ class Books:
         for face in SENDING:
             self.tallies[face] = self._texts(face)
         self.tallies["verify"] = self._codes()
+        self.tallies["channels"] = self._by_channels()
         self.tallies["payments"] = self._payments()
         self.tallies["inbound"] = self._inbound()
         self.tallies["webhooks"] = self._events()
@@ -155,15 +158,15 @@ class Books:
             tally.accepted += is_taken
             rows = self._rows.get(self.told.texts[word], [])
             if len(rows) > 1:
-                self._fault(f"{word}: it is {len(rows)} messages in the file")
+                self.fault(f"{word}: it is {len(rows)} messages in the file")
                 tally.doubled += 1
                 tally.unsaid += 1
             if not rows:
                 if is_taken:
-                    self._fault(f"{word}: accepted, and not in the file")
+                    self.fault(f"{word}: accepted, and not in the file")
                     tally.lost += 1
                 elif self._arrived(word):
-                    self._fault(f"{word}: a phone has it, and the file does not")
+                    self.fault(f"{word}: a phone has it, and the file does not")
                     tally.lost += 1
                 continue
             self._message(word, rows[0], tally)
@@ -180,11 +183,11 @@ class Books:
         arrived = self._arrived(word)
         answer = self.told.taken.get(word, b"")
         if word.startswith(("api", "batch")) and answer and row.id.encode() not in answer:
-            self._fault(f"{word}: answered with another id than that in the file")
+            self.fault(f"{word}: answered with another id than that in the file")
             tally.lost += 1
         tally.uncertain += row.uncertain
         self._fate(word, row, arrived, tally)
-        self._money(word, row, PRICE * (3 if "رسالة" in text else 1), tally)
+        self.money(word, row, PRICE * (3 if "رسالة" in text else 1), tally)
 
     def _fate(self, word: str, row: Row, arrived: int, tally: Tally) -> None:
         """Its state against what its phone has."""
@@ -193,27 +196,27 @@ class Books:
         tally.unreported += is_sent
         ended = row.status in FINAL or is_sent
         if not ended:
-            self._fault(f"{word}: {row.status}, and nothing moves it on")
+            self.fault(f"{word}: {row.status}, and nothing moves it on")
             tally.lost += 1
         elif row.status in ("sent", "delivered") and not arrived:
-            self._fault(f"{word}: {row.status}, and no phone has it")
+            self.fault(f"{word}: {row.status}, and no phone has it")
             tally.lost += 1
         elif row.status in _REFUNDED and not row.uncertain:
-            self._fault(f"{word}: {row.status}, and no carrier had refused it: {row.timeline}")
+            self.fault(f"{word}: {row.status}, and no carrier had refused it: {row.timeline}")
             tally.lost += 1
         if arrived > 1:
             tally.doubled += 1
             if _AGAIN not in row.timeline:
-                self._fault(f"{word}: {arrived} times at its phone, and not a word: {row.timeline}")
+                self.fault(f"{word}: {arrived} times at its phone, and not a word: {row.timeline}")
                 tally.unsaid += 1
 
-    def _money(self, word: str, row: Row, price: int, tally: Tally) -> None:
+    def money(self, word: str, row: Row, price: int, tally: Tally) -> None:
         refunds = self._refunds[row.id]
         if (row.price, row.charge is not None) != (price, True):
-            self._fault(f"{word}: priced {row.price} in place of {price}, charge {row.charge}")
+            self.fault(f"{word}: priced {row.price} in place of {price}, charge {row.charge}")
             tally.mischarged += 1
         elif refunds != (row.status in _REFUNDED):
-            self._fault(f"{word}: {row.status}, and refunded {refunds} times")
+            self.fault(f"{word}: {row.status}, and refunded {refunds} times")
             tally.mischarged += 1
 
     def _callback(self, face: str, word: str, row: Row, tally: Tally) -> None:
@@ -232,7 +235,7 @@ class Books:
             tally.owed += 1
             tally.told += came > 0
             if not came:
-                self._fault(f"{word}: {row.status}, and its customer was not told")
+                self.fault(f"{word}: {row.status}, and its customer was not told")
 
     # -- what else was asked
 
@@ -247,20 +250,33 @@ class Books:
             status, recipient, message_id = known.get(verification, ("missing", to, None))
             row = by_id.get(str(message_id))
             if recipient != to or row is None:
-                self._fault(f"{verification}: {status}, and its message is missing")
+                self.fault(f"{verification}: {status}, and its message is missing")
                 tally.lost += 1
                 continue
             if verification in self.told.approved and status != "approved":
-                self._fault(f"{verification}: approved, and {status} in the file")
+                self.fault(f"{verification}: approved, and {status} in the file")
                 tally.lost += 1
             tally.uncertain += row.uncertain
-            self._money(verification, row, PRICE, tally)
+            self.money(verification, row, PRICE, tally)
             texts = self.house.carrier.taken(to)
             if texts > 1:
                 tally.doubled += 1
                 if _AGAIN not in row.timeline:
-                    self._fault(f"{verification}: {texts} texts, and not a word: {row.timeline}")
+                    self.fault(f"{verification}: {texts} texts, and not a word: {row.timeline}")
                     tally.unsaid += 1
+        return tally
+
+    def _by_channels(self) -> Tally:
+        told = self.told
+        tally = Tally(asked=len(told.begun["channels"]), accepted=len(told.by_channels))
+        known = {
+            session: (status, recipient)
+            for session, status, recipient in self._sql(
+                "SELECT id, status, recipient FROM verifications"
+            )
+        }
+        by_id = {row.id: row for rows in self._rows.values() for row in rows}
+        ChannelBooks(self, tally).look(known, by_id)
         return tally
 
     def _payments(self) -> Tally:
@@ -275,17 +291,17 @@ class Books:
         for payment in self.told.payments:
             state, _ = rows.get(payment, ("missing", None))
             if state == "missing" or (payment in self.told.credited and state != "confirmed"):
-                self._fault(f"{payment}: {state}, and its customer was told otherwise")
+                self.fault(f"{payment}: {state}, and its customer was told otherwise")
                 tally.lost += 1
         credits_ = self._sql("SELECT count(*), count(DISTINCT reference) FROM entry WHERE kind = 2")
         for payment, (state, _) in rows.items():
             if state == "confirmed" and not self.told.payments.get(payment):
-                self._fault(f"{payment}: confirmed, and nobody has paid it")
+                self.fault(f"{payment}: confirmed, and nobody has paid it")
                 tally.mischarged += 1
         confirmed = [amount for state, amount in rows.values() if state == "confirmed"]
         # One top-up is the organization's first money.
         if credits_[0][0] != len(confirmed) + 1 or any(amount != 500 for amount in confirmed):
-            self._fault(f"{credits_[0][0] - 1} credits for {len(confirmed)} confirmed payments")
+            self.fault(f"{credits_[0][0] - 1} credits for {len(confirmed)} confirmed payments")
             tally.mischarged += abs(credits_[0][0] - 1 - len(confirmed)) or 1
         return tally
 
@@ -299,19 +315,19 @@ class Books:
         tally.owed, tally.told = tally.accepted, len(stored)
         for text in typed:
             if not stored[text]:
-                self._fault(f"{text}: it was sent to the modem, and is not in the file")
+                self.fault(f"{text}: it was sent to the modem, and is not in the file")
                 tally.lost += 1
         for head in whole - heads:
             if not self.forgotten:
-                self._fault(f"{head}: acknowledged, and not in the file")
+                self.fault(f"{head}: acknowledged, and not in the file")
                 tally.lost += 1
         for text, times in stored.items():
             if times > 1:
-                self._fault(f"{text[:30]}: {times} times in the file")
+                self.fault(f"{text[:30]}: {times} times in the file")
                 tally.doubled += 1
                 tally.unsaid += 1
             if text in by_carrier and not text.endswith(WROTE) and not self.forgotten:
-                self._fault(f"{text[:30]}: a part of it is not in the file")
+                self.fault(f"{text[:30]}: a part of it is not in the file")
                 tally.lost += 1
         return tally
 
@@ -330,23 +346,28 @@ class Books:
             tally.owed += 1
             tally.told += came[event.id] > 0
             if not came[event.id]:
-                self._fault(f"{event.id}: {json.loads(event.body)['type']} did not arrive: {state}")
+                self.fault(f"{event.id}: {json.loads(event.body)['type']} did not arrive: {state}")
                 tally.lost += 1
             elif bodies[event.id] != {event.body}:
-                self._fault(f"{event.id}: it arrived with another body than that in the file")
+                self.fault(f"{event.id}: it arrived with another body than that in the file")
                 tally.lost += 1
             if came[event.id] > 1:
                 tally.doubled += 1
                 if attempts < came[event.id]:
-                    self._fault(f"{event.id}: {came[event.id]} times, {attempts} logged")
+                    self.fault(f"{event.id}: {came[event.id]} times, {attempts} logged")
                     tally.unsaid += 1
         tally.asked = tally.accepted = len(self._deliveries)
         return tally
 
     def _owed(self) -> None:
         """Whether each end is an event: one that was never written is missed by nobody else."""
-        reached = "SELECT v.id FROM verifications v JOIN messages m ON m.id = v.message_id"
-        reached += " WHERE m.status IN ('sent', 'delivered', 'undelivered')"
+        reached = (
+            "SELECT DISTINCT v.id FROM verifications v"
+            " LEFT JOIN channel_deliveries d ON d.verification_id = v.id"
+            " LEFT JOIN message k ON k.key = d.message"
+            " JOIN messages m ON m.id = coalesce(k.id, v.message_id)"
+            " WHERE m.status IN ('sent', 'delivered', 'undelivered')"
+        )
         ends = [
             *((kind, row.id) for row in self._texts_alone() for kind in _events_of(row)),
             *(("verify.sent", row[0]) for row in self._sql(reached)),
@@ -360,9 +381,14 @@ class Books:
             told[body["type"], body.get("messageId") or body.get("verificationId")] += 1
         for kind, identity in ends:
             if told[kind, identity] != 1:
-                self._fault(f"{identity}: {told[kind, identity]} events {kind} in the file")
+                self.fault(f"{identity}: {told[kind, identity]} events {kind} in the file")
                 self.tallies["webhooks"].lost += not told[kind, identity]
                 self.tallies["webhooks"].unsaid += told[kind, identity] > 1
+
+        for (kind, identity), times in told.items():
+            if kind in _ONCE and times > 1:
+                self.fault(f"{identity}: {times} events {kind} in the file, of one session")
+                self.tallies["webhooks"].unsaid += 1
 
     def _texts_alone(self) -> Iterator[Row]:
         """Messages at their end that are no codes: of a code its session is told."""
@@ -400,7 +426,16 @@ class Books:
     def _sql(self, query: str, *given: object) -> list[tuple[Any, ...]]:
         return self.house.service.rows(query, *given)
 
-    def _fault(self, text: str) -> None:
+    @property
+    def price(self) -> int:
+        """Of a segment, in minor units."""
+        return PRICE
+
+    def says_again(self, row: Row) -> bool:
+        """Whether a message's timeline says that it may arrive twice."""
+        return _AGAIN in row.timeline
+
+    def fault(self, text: str) -> None:
         if len(self.faults) < FAULTS_MAX:
             self.faults.append(text)
 

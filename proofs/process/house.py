@@ -19,6 +19,8 @@ from tests.flows.conftest import Account, Service
 from patience import HANG_S
 from processes import Process
 from proofs.process.around import Carrier, Hooks, Modem
+from proofs.process.channels import CHAT, TABLE, Chat
+from risala.config.channels import SMS
 from smpp_peers.service import credential, port_of
 from stripe_stand_in import SECRET, StandIn
 
@@ -37,6 +39,7 @@ TYPES: Final = (
     "sms.failed",
     "sms.canceled",
     "sms.received",
+    "conversation.received",
     "verify.sent",
     "verify.approved",
     "verify.failed",
@@ -134,6 +137,7 @@ class House:
     modem: Modem
     hooks: Hooks
     stripe: StandIn
+    chat: Chat
     phones_sent: list[str] = field(default_factory=list)
     """Texts that the modem's phones wrote and that are owed."""
     written: int = 0
@@ -171,6 +175,7 @@ class House:
         said = "Risala is running at "
         line = self.service.process.wait_line(lambda line: line.startswith(said))
         self.service.url = line.removeprefix(said)
+        self.chat.called_at = f"{self.service.url}/carriers/{CHAT}"
 
     @property
     def process(self) -> Process:
@@ -192,6 +197,8 @@ class House:
         self.account = service.organization(f"{EVERYTHING // 100}")
         mine = {"organization_id": self.account.organization_id}
         service.perform("verify.config", **mine, per_organization_per_hour=1_000_000)
+        opened = [SMS, CHAT]
+        service.perform("verify.channels", **mine, channels=[SMS], secret=opened, fallback_s=10)
         self.kannel, self.twilio = (self._badge(each) for each in ("kannel", "twilio"))
         self.smpp = Badge(*credential(service, self.account.organization_id))
         hook = f"http://127.0.0.1:{self.hooks.port}/hook"
@@ -275,10 +282,11 @@ async def opened_house(
         scenario.write_text(told, "utf-8")
         return scenario
 
-    stripe = StandIn(now_s=int(time.time()))
+    stripe, chat = StandIn(now_s=int(time.time())), Chat(balance=1_000_000)
     async with trio.open_nursery() as nursery:
         serve = partial(trio.serve_tcp, stripe.serve, 0, host="127.0.0.1")
         (listener, *_) = await nursery.start(serve)
+        channels = TABLE.format(url=await nursery.start(chat.run))
         carrier = await in_thread(Carrier, path, written)
         modem = await in_thread(Modem, path, path / "modem")
         hooks = await in_thread(Hooks, path)
@@ -290,12 +298,12 @@ async def opened_house(
                 smsc=carrier.port,
                 modem=path / "modem",
                 action=action,
-                more=more,
+                more=more + channels,
             ),
             "utf-8",
         )
         service = Service(path / data, ("--config", str(config)), [])
-        house = House(path, action, service, carrier, modem, hooks, stripe)
+        house = House(path, action, service, carrier, modem, hooks, stripe, chat)
         try:
             yield house
         finally:

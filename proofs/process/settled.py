@@ -49,7 +49,16 @@ def _checks(
         )
         return _said("receipts wait", house.service.rows(query, missing))
 
+    def open_sessions() -> str | None:
+        query = (
+            "SELECT s.verification_id FROM channel_sessions s JOIN messages m"
+            " ON m.id = s.message_id WHERE s.next_at IS NOT NULL"
+            " AND m.status IN ('undelivered', 'failed', 'canceled') LIMIT 3"
+        )
+        return _said("codes go on by the next channel", house.service.rows(query))
+
     yield open_messages
+    yield open_sessions
     yield open_deliveries
     yield open_calls
     yield open_receipts

@@ -45,6 +45,7 @@ CREDIT = (
     "INSERT INTO entry (organization, kind, amount, balance_after, reference)"
     " VALUES (1, 2, 500, 0, 'x')"
 )
+BY_CHANNEL = "key IN (SELECT d.message FROM channel_deliveries d WHERE d.message IS NOT NULL"
 CASES = (
     Case("api", "lost", "accepted, and not in the file", lambda at: at.forgotten("api0")),
     Case("api", "lost", "another id", lambda at: at.answer("api0", b"sms_other")),
@@ -93,6 +94,24 @@ CASES = (
     Case("verify", "lost", "approved, and pending", "UPDATE verifications SET status = 'pending'"),
     Case("verify", "unsaid", "2 texts, and not a word", lambda at: at.phone_again("verify0")),
     Case("verify", "mischarged", "priced 0", "UPDATE message SET price = 0 WHERE kind = 1"),
+    Case("channels", "lost", "its deliveries are missing", "DELETE FROM channel_deliveries"),
+    Case("channels", "lost", "has no message", "UPDATE channel_deliveries SET message = NULL"),
+    Case("channels", "lost", "its user has no code", lambda at: at.phone_without("channels0")),
+    Case("channels", "lost", "2 codes that differ", lambda at: at.chat_with("channels0", "000000")),
+    Case("channels", "unsaid", "2 times for 1 deliveries", lambda at: at.phone_again("channels0")),
+    Case(
+        "channels",
+        "mischarged",
+        "by chat: priced 50 in place of 30",
+        f"UPDATE message SET price = 50 WHERE {BY_CHANNEL} AND d.n = 1)",
+    ),
+    Case(
+        "channels",
+        "mischarged",
+        "by chat: failed, and refunded 0",
+        f"DELETE FROM entry WHERE kind = 1 AND message IN (SELECT key FROM message"
+        f" WHERE {BY_CHANNEL}))",
+    ),
     Case("payments", "lost", "missing, and its", f"DELETE FROM payments WHERE {of('unpaid')}"),
     Case(
         "payments",

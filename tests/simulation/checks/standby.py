@@ -71,7 +71,6 @@ class Standby:
     def settings(self) -> StandbySection:
         if not self.is_there:
             return StandbySection()
-        self._directory.mkdir(exist_ok=True)
         return StandbySection(directory=self._directory, every_s=EVERY_S)
 
     # -- what happens to the directory -------------------------------------------------------------
@@ -116,7 +115,10 @@ class Standby:
             self._kept.rename(self._directory)
 
     def hold(self) -> None:
-        """A life begins."""
+        """A life begins: the directory is there."""
+        # Not with the settings: people read those while it is lost, and would make another one.
+        if self.is_there:
+            self._directory.mkdir(exist_ok=True)
 
     async def over(self) -> bool:
         """A life is over. Whether the history goes on with what there is now: not where what the

@@ -16,6 +16,8 @@ import trio
 READ_BYTES: Final = 65_536
 AGAIN_S: Final = (0.1, 1.0, 5.0, 30.0)
 """Waits before a report that was not taken is made again."""
+_UNHEARD: Final = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError)
+"""What says that a report was not taken."""
 Json = dict[str, Any]
 
 
@@ -97,7 +99,7 @@ class Vendor:
 
     async def _reported(self, url: str, body: Json, headers: Mapping[str, str]) -> None:
         for wait_s in AGAIN_S:
-            with suppress(OSError, httpcore2.NetworkError, httpcore2.TimeoutException):
+            with suppress(OSError, *_UNHEARD):
                 if await call_back(url, body, headers) < 300:
                     return
             await trio.sleep(wait_s)
