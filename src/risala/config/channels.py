@@ -68,6 +68,15 @@ class ChannelsSection(NamedTables):
         """The table of each channel, in the order of the file."""
         return dict(self.__pydantic_extra__ or {})
 
+    def priced_as(self, after: ChannelsSection) -> ChannelsSection:
+        """The same channels with the prices that they have in other settings."""
+        prices = {name: table.price for name, table in after.by_name.items()}
+        tables = {
+            name: table.model_copy(update={"price": prices.get(name, table.price)})
+            for name, table in self.by_name.items()
+        }
+        return ChannelsSection.model_validate(tables)
+
     @model_validator(mode="after")
     def _sms_is_there(self) -> ChannelsSection:
         if SMS in self.by_name:

@@ -214,3 +214,21 @@ def test_who_may_send_by_mail_is_obeyed_at_once():
         (SettingChange("mail_to_sms.0.senders", ("@a.example",), ("@c.example",)),), ()
     )
     assert merged(before, after) == after
+
+
+def test_the_price_of_a_channel_is_obeyed_and_the_rest_of_it_waits():
+    was = {"chat": {"channel": "telegram", "price": "0.20"}}
+    changed = {"channel": "telegram", "price": "0.30", "rate_per_s": 5.0}
+    new = {"channel": "voice", "price": "2.00"}
+    before, after = (
+        settings(("channels", was)),
+        settings(("channels", {"chat": changed, "call": new})),
+    )
+    found = settings_changes(before, after)
+    assert found.at_once == (SettingChange("channels.chat.price", "0.20", "0.30"),)
+    assert "channels.chat.rate_per_s" in found.waiting
+    assert "channels.call.price" in found.waiting
+    now = merged(before, after).channels.by_name
+    assert {name: (each.price, each.rate_per_s) for name, each in now.items()} == {
+        "chat": ("0.30", 10.0)
+    }

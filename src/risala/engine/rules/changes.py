@@ -1,8 +1,8 @@
 """Which settings differ, and which of them a running service applies at once. Pure.
 
-Those are ``log.level``, everything under ``pricing``, prices abroad, ``limits.sms_per_s``, which
-numbers get codes and how soon, who may send by mail, when there is an alert and who gets it by
-mail, and the carriers.
+Those are ``log.level``, everything under ``pricing``, prices abroad and of channels,
+``limits.sms_per_s``, which numbers get codes and how soon, who may send by mail, when there is an
+alert and who gets it by mail, and the carriers.
 All others are built into something that runs; a change of them waits for a restart.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -37,6 +38,7 @@ AT_ONCE: Final = (
     *(f"limits.{name}" for name in _LIMITS),
     *(f"alerts.{name}" for name in AlertsSection.model_fields if name not in _CALLED),
 )
+_CHANNEL_PRICE: Final = re.compile(r"channels\.[^.]+\.price")
 _LISTED: Final = ("prices.", "mail_to_sms.")
 """The beginnings of keys of tables of which there may be many: prices abroad, by their prefixes,
 and who may send by mail."""
@@ -55,7 +57,14 @@ def settings_changes(before: Settings, after: Settings) -> SettingsChanges:
     """The differences, except the carriers'."""
     was, will = flat(before), flat(after)
     changed = sorted(key for key in was.keys() | will.keys() if was.get(key) != will.get(key))
-    at_once = [key for key in changed if key in AT_ONCE or key.startswith(_LISTED)]
+    at_once = [
+        key
+        for key in changed
+        if key in AT_ONCE
+        or key.startswith(_LISTED)
+        # The price of a channel that is there before and after; a new one waits as a whole.
+        or (_CHANNEL_PRICE.fullmatch(key) and key in was and key in will)
+    ]
     return SettingsChanges(
         tuple(SettingChange(key, was.get(key), will.get(key)) for key in at_once),
         tuple(key for key in changed if key not in at_once),
@@ -69,6 +78,7 @@ def merged(before: Settings, after: Settings) -> Settings:
             "log": before.log.model_copy(update={"level": after.log.level}),
             "pricing": after.pricing,
             "prices": after.prices,
+            "channels": before.channels.priced_as(after.channels),
             "mail_to_sms": after.mail_to_sms,
             "limits": before.limits.model_copy(
                 update={name: getattr(after.limits, name) for name in _LIMITS}

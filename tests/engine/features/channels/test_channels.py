@@ -8,12 +8,15 @@ from dataclasses import replace
 import pytest
 import trio
 
+from risala.config.model import Settings
 from risala.engine.features.channels.stored import ChannelRepository
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Invalid, NoChannelLeft, NotFound, RateLimited
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.plugins.contract import Refused, Scope, Uncertain
+
+from .conftest import CHANNELS
 
 ADDRESS = "a@example.org"
 NO_ACCOUNT = Refused(Scope.FINAL, "NO_ACCOUNT")
@@ -404,3 +407,17 @@ async def test_an_address_is_taken_out_of_all_that_is_kept(open_channels, quick)
         assert ADDRESS not in kept
         assert "b@example.org" in kept
         assert codes.books() == ()
+
+
+async def test_a_price_that_was_changed_counts_for_the_next_code(open_channels, quick):
+    async with open_channels() as codes:
+        await codes.send()
+        assert await codes.house.balance() == "999.80"
+        tables = {**CHANNELS, "chat": {**CHANNELS["chat"], "price": "0.30"}}
+        codes.house.engine.retune(Settings.model_validate({"channels": tables}))
+        await codes.send("+22246123401")
+        assert await codes.house.balance() == "999.50"
+        arguments = {"organization_id": codes.house.principal.organization_id}
+        shown = await codes.house.gateway.perform("verify.channels", arguments)
+        offered = {each["name"]: each["price"] for each in shown["offered"]}
+        assert (offered["chat"], offered["call"]) == ("0.30", "2.00")

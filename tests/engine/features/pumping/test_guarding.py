@@ -104,6 +104,29 @@ async def test_a_key_that_asks_challenges_asks_who_is_suspicious(open_house, qui
         assert (await guard(house))["suspicious"][0]["challenged"] == 1
 
 
+async def test_a_challenge_that_nobody_answers_counts_against_nobody(open_house, quick):
+    """And takes back nothing: the code before it is missed still."""
+    async with open_house() as house:
+        key = replace(await make_key(house), challenge=KeyChallenge.WHEN_SUSPICIOUS)
+        await pump(house, key)
+        before = await ask(house, f"{BLOCK}899", replace(key, challenge=KeyChallenge.NEVER))
+        whose = guarding(house).organizations[house.principal.organization_id]
+        block = next(group for group in whose.windows.groups if group.name == BLOCK)
+        known = [*guarding(house).pending]
+        for number in (*range(900, 910), 899):
+            unanswered = SendCode(f"{BLOCK}{number}", beside={"challenge": {}})
+            with pytest.raises(ChallengeRequired):
+                await house.gateway.send_code(key, unanswered)
+        missed = sum(whose.windows.groups[block].missed)
+        house.pass_s(LOST_MS / 1000)
+        settling(house).settle()
+        assert sum(whose.windows.groups[block].missed) == missed
+        assert [*guarding(house).pending] == known
+        house.pass_s(SETTLED_MS / 1000)
+        settling(house).settle()
+        assert guarding(house).pending[before].is_missed
+
+
 async def test_credentials_of_other_software_have_one_reaction(open_house, quick):
     async with open_house() as house:
         key = await make_key(house)

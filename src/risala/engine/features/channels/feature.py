@@ -15,6 +15,7 @@ FEATURE: Final = Feature(
     in_sessions=later(_SESSIONS + "ChannelSessions"),
     session_members=frozenset(("channels", "address")),
     session_joined=later("features.channels.joining:is_joined"),
+    retuned=later("features.channels.joining:retune"),
     session_messages=later(_STORED + "messages_of"),
     session_goes_on=later(_STORED + "goes_on"),
     session_ended=later(_STORED + "end"),

@@ -13,10 +13,12 @@ from risala.engine.features.channels.records import (
     CHANNELS,
     CHANNELS_MAX,
     FALLBACK_S,
+    NAME,
     ChannelUse,
     OfferedChannel,
     ShownChannels,
 )
+from risala.engine.features.channels.sessions import ChannelSessions
 from risala.engine.features.channels.stored import ChannelRepository
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
@@ -115,7 +117,9 @@ def _details(changed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _offered(services: Services) -> list[OfferedChannel]:
-    tables = services.settings.channels.by_name
+    part = services.session_features.part(NAME)
+    assert isinstance(part, ChannelSessions)
+    tables = part.tables
     per_segment = money(services.intake.per_segment)
     return [
         OfferedChannel(SMS, per_segment, "number"),

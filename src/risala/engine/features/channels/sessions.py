@@ -27,7 +27,7 @@ class ChannelSessions:
 
     def __init__(self, sources: SessionSources) -> None:
         self.tables = sources.settings.channels.by_name
-        """The channels of the service."""
+        """The channels of the service, with the prices of this moment."""
         self.bell = Bell()
         """Rung when a session is opened that may have a next delivery."""
         self._stored = sources.repositories.part(ChannelRepository)
