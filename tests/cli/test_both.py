@@ -228,6 +228,11 @@ ROWS = (
         for verb in ("go-on", "again")
     ),
     Row("verify send", ("26 12 34 56", "--org", "{org}"), (("verificationId", str),)),
+    Row(
+        "verify start",
+        ("26 12 34 56", "--org", "{org}", "--method", "missed_call", "--locale", "fr", "--test"),
+        (("verificationId", str), ("method", "missed_call"), ("sendTo", "1234"), ("text", None)),
+    ),
     Row("verify check", ("{verification}", "wrong"), (("status", "denied"),)),
     Row("verify get", ("{verification}",), (("status", "pending"), ("to", NUMBER))),
     Row(

@@ -519,6 +519,7 @@ class World:
             "verify.config": {"code_length": 8},
             "codes.figures": {"organization_id": self.organization_id},
             "verify.channels": {"fallback_s": 20},
+            "verify.start": {"to": TO, "mode": "test"},
             "verify.guard": {"secret_share": 10},
             "verify.templates": {"name": "login", "text": "{{code}}"},
             "fixed_number.set": {"number": REVIEWER, "code": FIXED_CODE, "days": 7},

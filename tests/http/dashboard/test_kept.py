@@ -70,6 +70,16 @@ async def test_a_number_is_shown_with_its_figures_before_it_is_forgotten(owner, 
     assert gateway.done[-1] == ("number.forget", told)
 
 
+async def test_an_address_is_confirmed_by_its_last_characters(owner, gateway):
+    page = await owner.get(f"{FORGET}?number=nour@example.org")
+    assert "Type its last four characters to go on" in page.text
+    assert "digits" not in page.text
+    wrong = await owner.submit(page, FORGET, {"number": "nour@example.org", "confirm": "1234"})
+    assert "not its last four characters" in wrong.text
+    await owner.submit(wrong, FORGET, {"number": "nour@example.org", "confirm": ".org"})
+    assert gateway.done[-1][0] == "number.forget"
+
+
 async def test_a_number_that_nobody_knows_has_no_button(owner):
     page = await owner.get(f"{FORGET}?number=22000000")
     assert "We have no data about this number" in page.text

@@ -92,10 +92,11 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             return {"export": export("ready"), "path": "/nowhere"}
         case "number.show":
             try:
-                number = DEFAULT.read(arguments["number"])
+                typed = arguments["number"]
+                number = typed if "@" in typed else DEFAULT.read(typed)
             except ValueError:
                 raise Invalid("number", "invalid_phone_number", "`number` is none.") from None
-            known = number == "+22236123456"
+            known = number in ("+22236123456", "nour@example.org")
             counts = {"messages": 241, "pending": 1, "inbound": 12, "verifications": 3}
             counts |= {"mailingRows": 7, "lists": 2}
             told = counts if known else dict.fromkeys(counts, 0)

@@ -29,7 +29,8 @@ SAVED: Final = N_("Saved. Older data is erased within the hour.")
 _PAGE: Final = "account_data/show.html"
 _FORGET: Final = "account_data/forget.html"
 _SHOWN_DIGITS: Final = 4
-"""The last digits of a number: the reader types them before it is erased, to confirm it."""
+"""The last digits of a number, or characters of an address: the reader types them before it is
+erased, to confirm it."""
 _STANDING: Final = (ExportState.WRITING, ExportState.READY)
 _KINDS: Final = {
     "texts": N_("Texts of messages"),
@@ -150,7 +151,11 @@ async def forget(request: PageRequest) -> TrioResponse:
     try:
         figures = await request.ask_here(records.NUMBER_SHOW, number=number)
         if request.form.text("confirm") != figures.number[-_SHOWN_DIGITS:]:
-            faults = {"confirm": request.words("These are not its last four digits.")}
+            faults = {
+                "confirm": request.words("These are not its last four characters.")
+                if "@" in figures.number
+                else request.words("These are not its last four digits.")
+            }
             values = {"figures": figures, "typed": number, "is_known": _is_known(figures)}
             return await request.wrong(_FORGET, faults, values)
         erasure = await request.ask_here(records.NUMBER_FORGET, number=figures.number)

@@ -9,6 +9,8 @@ from risala.engine.model.features import Feature, elsewhere, later
 _STORED: Final = "features.reverse.stored:"
 FEATURE: Final = Feature(
     name="reverse",
+    operations=(later("features.reverse.operations:OPERATIONS"),),
+    commands={"verify start": elsewhere("cli.commands.messaging.verify_start:start")},
     in_sessions=later("features.reverse.sessions:ReverseSessions"),
     session_members=frozenset(("reverse",)),
     session_way="reverse",

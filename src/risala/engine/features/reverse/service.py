@@ -23,6 +23,7 @@ from risala.engine.features.reverse.rules import (
     word_of,
 )
 from risala.engine.features.reverse.stored import ReverseRepository
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, VerifyRefused
 from risala.engine.model.records.keys import KeyType
@@ -60,7 +61,12 @@ class ReverseStarting:
         self._stored = services.repositories.part(ReverseRepository)
 
     async def start(
-        self, principal: Principal, method: Method, to: str | None, locale: str | None
+        self,
+        principal: Principal,
+        method: Method,
+        to: str | None,
+        locale: str | None,
+        by: AuditEntry | None = None,
     ) -> StartedReverse:
         if to is None and (method is Method.MISSED_CALL or principal.type is not KeyType.SECRET):
             why = "a call" if method is Method.MISSED_CALL else "a publishable key"
@@ -74,7 +80,7 @@ class ReverseStarting:
         # A session without a number has an hour of its own: it counts for the organization alone.
         recipient = f"?{token}" if to is None else to
         command = SendCode(recipient, locale, beside={MEMBER: request})
-        verification_id: str = await self._services.sessions.ask(Open(principal, command))
+        verification_id: str = await self._services.sessions.ask(Open(principal, command, by))
         row = self._services.repositories.verifications.session(verification_id)
         session = self._stored.find(verification_id)
         assert session is not None, "it was stored with its session"

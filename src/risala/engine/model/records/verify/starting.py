@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from risala.dataclass import dataclass
+from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import Moment, OneOf
 from risala.engine.model.states import SessionState
 
@@ -37,3 +38,6 @@ class StartedReverse:
     page: str = field(repr=False)
     """The address of a page that shows all this and how it stands. Whoever has it may open it."""
     expires_at: Moment
+
+
+START: Final = Ask("verify.start", StartedReverse)
