@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from contextlib import AsyncExitStack
 
 import pytest
 from rich.console import Console
 
-from risala.app.demo import greet
+from risala.app.demo import CARRIER, Demo, greet
+from risala.config.model import Settings
 from risala.sms.numbering.plan import plan_of
 
 
@@ -22,3 +24,16 @@ def test_the_terminal_says_where_the_phones_are_and_how_to_begin_elsewhere(tmp_p
     assert "Elsewhere: risala serve --demo --country SN" in told.getvalue()
     phones = "See the phones as operator@demo.example: http://b/operator/plugins/phones"
     assert told.getvalue().count(phones) == 1, "the console may have an address of its own"
+
+
+async def test_a_demo_sends_by_the_channels_of_its_settings_and_by_no_other_carrier(tmp_path):
+    settings = Settings.model_validate(
+        {
+            "carriers": [{"name": "real", "driver": "loopback", "prefixes": ["+2222"]}],
+            "channels": {"mails": {"channel": "email", "price": "0.10", "email": {"name": "x"}}},
+        }
+    )
+    async with AsyncExitStack() as outer:
+        demo = Demo(tmp_path, settings.plan)
+        carriers = await demo.start_carrier(outer, settings.carriers)
+    assert [each.name for each in carriers] == [CARRIER, "mails"]

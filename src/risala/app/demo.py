@@ -310,13 +310,20 @@ class Demo:
         file exist."""
         return None if self._is_set_up else "the demo is being set up"
 
-    async def start_carrier(self, outer: AsyncExitStack) -> CarrierSection:
+    async def start_carrier(
+        self, outer: AsyncExitStack, of_settings: Sequence[CarrierSection]
+    ) -> tuple[CarrierSection, ...]:
         """Start the simulator, outside the engine, because it must still answer while the workers
-        drain."""
+        drain.
+
+        Args:
+            of_settings: the settings' own carriers, of which a demo keeps the channels.
+        """
         nursery = await outer.enter_async_context(trio.open_nursery())
         outer.callback(nursery.cancel_scope.cancel)
         port = await nursery.start(self._carrier.simulator.run)
-        return self._carrier.section(port, self._plan)
+        channels = (each for each in of_settings if each.is_channel)
+        return (self._carrier.section(port, self._plan), *channels)
 
     def _receive(self, message: ReceivedMessage) -> None:
         self._inbox.receive(message)

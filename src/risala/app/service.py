@@ -189,7 +189,7 @@ async def _serve(
             shown = _demo(data_dir, settings.plan) if demo else None
             carriers = settings.carriers
             if shown is not None:
-                carriers = (await shown.start_carrier(outer),)
+                carriers = await shown.start_carrier(outer, carriers)
                 settings = settings.model_copy(
                     update={"mail": shown.mail, "payments": shown.payments}
                 )

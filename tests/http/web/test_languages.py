@@ -115,6 +115,17 @@ def test_a_translation_has_the_holes_of_its_sentence():
         assert all(needed <= each for each in told), (path.name, message.id)
 
 
+def test_no_translation_is_written_twice_in_a_row():
+    """As a merge of two catalogues leaves it."""
+    twice = [
+        (path.parent.name, message.id)
+        for path, message in messages()
+        for said in ([message.string] if isinstance(message.string, str) else message.string)
+        if len(said) > 20 and said[: len(said) // 2].strip() == said[len(said) // 2 :].strip()
+    ]
+    assert twice == []
+
+
 def test_the_same_sentence_is_translated_the_same_way_on_all_pages():
     seen = {}
     for path, message in messages():

@@ -134,7 +134,7 @@ _ROWS: Final = (
         Cause.RETRIES_EXHAUSTED,
         "It was temporarily refused too many times.",
         "Il a été refusé temporairement un trop grand nombre de fois.",
-        "رُفضت مؤقتًا مرات أكثر من المسموح به.",
+        "رُفضت مؤقتا مرات أكثر من المسموح به.",
     ),
     (
         Cause.UNCERTAIN,

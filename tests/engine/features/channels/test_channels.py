@@ -199,7 +199,7 @@ async def test_who_asks_gets_the_next_channel_and_then_none(open_channels, quick
         await codes.resend(verification_id)
         await codes.drivers["sms"].wait_submitted(1)
         assert codes.code_in("sms") == codes.code_in("chat")
-        with pytest.raises(NoChannelLeft):
+        with pytest.raises(NoChannelLeft, match="was tried"):
             await codes.resend(verification_id)
         await codes.resend(verification_id, "call")
         await codes.drivers["call"].wait_submitted(1)

@@ -312,7 +312,7 @@ async def test_no_other_channel_brings_a_code_either(open_house, quick):
         verification_id = await send(house)
         resend = house.gateway.services.part(ChannelSending).resend
         for channel in (None, "sms"):
-            with pytest.raises(NoChannelLeft):
+            with pytest.raises(NoChannelLeft, match="has a fixed code"):
                 await resend(house.principal, verification_id, channel)
         assert house.driver.submitted == []
         assert await check(house, verification_id, CODE)

@@ -80,7 +80,7 @@ async def test_what_may_not_be_named_is_an_issue(desk, refused, quick):
         assert [issue["path"] for issue in payload["data"]["issues"]] == [path], (key, fields)
     verification_id = await desk.sent()
     payload = await refused(await resend(desk, verification_id, channel="email"), 400)
-    assert [issue["path"] for issue in payload["data"]["issues"]] == [["channels"]]
+    assert [issue["path"] for issue in payload["data"]["issues"]] == [["channel"]]
 
 
 async def test_an_address_gets_its_code_by_mail(desk, quick):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from risala.cli.commands.accounts.asking import asks
-from risala.cli.commands.accounts.organizations import required_org
+from risala.cli.commands.accounts.organizations import optional_org
 from risala.cli.show import output
 from risala.engine.features.channels.records import CHANNELS, ShownChannels
 
 
 @click.command("channels")
-@required_org
+@optional_org
 @click.option("--channels", metavar="NAMES", help="The order, with commas between: chat,sms.")
 @click.option("--secret", metavar="NAMES", help="Those that secret keys may name.")
 @click.option("--publishable", metavar="NAMES", help="Those that publishable keys may name.")
@@ -27,7 +27,7 @@ def channels(shown: ShownChannels) -> None:
 
     \b
     Examples:
-      risala verify channels "My shop"
+      risala verify channels
       risala verify channels "My shop" --secret sms,telegram --channels telegram,sms
     """
     use = shown.use

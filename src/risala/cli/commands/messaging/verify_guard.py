@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from risala.cli.commands.accounts.asking import asks
-from risala.cli.commands.accounts.organizations import required_org
+from risala.cli.commands.accounts.organizations import optional_org
 from risala.cli.show import output
 from risala.engine.features.pumping.records import GUARD, ShownGuard, SuspiciousCodes
 
 
 @click.command("guard")
-@required_org
+@optional_org
 @click.option(
     "--key",
     "key_id",
@@ -41,7 +41,7 @@ def guard(shown: ShownGuard) -> None:
 
     \b
     Examples:
-      risala verify guard "My shop"
+      risala verify guard
       risala verify guard "My shop" --key KEY --reaction refuse
       risala verify guard "My shop" --group block:+22241234
     """

@@ -62,8 +62,11 @@ def chosen(
     return tuple(usual)
 
 
-def refuse_others(named: Sequence[str], allowed: Collection[str]) -> None:
+def refuse_others(named: Sequence[str], allowed: Collection[str], member: str = PATH) -> None:
     """Refuse channels that are not open.
+
+    Args:
+        member: of the request, which names them.
 
     Raises:
         Invalid: it names the first of them.
@@ -74,10 +77,11 @@ def refuse_others(named: Sequence[str], allowed: Collection[str]) -> None:
         if each not in allowed:
             there = ", ".join(allowed) or "none"
             raise Invalid(
-                PATH,
+                member,
                 "not_open",
                 f"The channel {each!r} is not open to this kind of key, or does not reach this"
-                f" recipient. Open: {there}.",
+                f" recipient. Open: {there}. `risala verify channels` or Verify > Channels opens"
+                " more.",
             )
 
 

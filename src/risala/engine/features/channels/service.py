@@ -49,7 +49,12 @@ AT_ONCE: Final = 100
 """Sessions whose next deliveries begin in one turn."""
 _REFUSED: Final = (RateLimited, InsufficientBalance, SpendCapReached, Forbidden)
 _DELIVERED: Final = Status.DELIVERED.value
-NO_NEXT: Final = "Each channel of this verification was tried. Send another code."
+NO_NEXT: Final = (
+    "Each channel of this verification was tried. Name one in `channel` to use it again, or send"
+    " another code."
+)
+NO_MORE: Final = f"This code was sent {DELIVERIES_MAX} times already. Send another code."
+FIXED: Final = "This number has a fixed code: nothing is sent to it."
 OWN_WORDS: Final = (
     "A code whose text names a payment or has variables comes by SMS or e-mail: other channels "
     "write their own text."
@@ -129,7 +134,7 @@ class ChannelSending:
         if row.status_at(now_ms) is not SessionState.PENDING:
             raise NoChannelLeft(NOT_PENDING)
         if row.is_fixed:
-            raise NoChannelLeft(NO_NEXT)
+            raise NoChannelLeft(FIXED)
         session = self._stored.find(verification_id) or self._plain(principal, row)
         tried = {each.channel for each in self._stored.deliveries_of(verification_id)} or {SMS}
         if channel is not None:
@@ -138,10 +143,12 @@ class ChannelSending:
                 for each in opened(self._stored.use_of(row.organization_id), principal.type)
                 if each in offered(self._tables, row.recipient)
             ]
-            refuse_others((channel,), allowed)
+            refuse_others((channel,), allowed, "channel")
         self._refuse_unworded(row, session, channel)
         next_channel = channel or following(session.names, tried)
-        if next_channel is None or session.deliveries >= DELIVERIES_MAX:
+        if session.deliveries >= DELIVERIES_MAX:
+            raise NoChannelLeft(NO_MORE)
+        if next_channel is None:
             raise NoChannelLeft(NO_NEXT)
         try:
             await self._deliver(row, session, next_channel, principal)

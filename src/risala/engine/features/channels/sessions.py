@@ -56,7 +56,10 @@ class ChannelSessions:
     ) -> tuple[str, ...]:
         to = opening.command.to
         if is_address(to) and not (use.addresses and opening.key_type is KeyType.SECRET):
-            text = "Codes to e-mail addresses are not switched on for this kind of key."
+            text = (
+                "Codes to e-mail addresses need a secret key, and `risala verify channels"
+                " --addresses` or the box in Verify > Channels."
+            )
             raise Invalid("to", "no_address", text)
         there = offered(self.tables, to)
         if opening.words:  # a payment or variables, which most channels' own texts have not

@@ -152,7 +152,7 @@ async def _let(call: Call[SetGuard], group: CodeGroup) -> None:
     by = call.audit(organization_id=organization_id, details=details)
     stored = call.stored(PumpingRepository)
     if not await stored.set_pass(by, organization_id, group, until):
-        raise NotFound("Nothing of it was suspicious.")
+        raise NotFound("No code of this group was suspicious: it passes already.")
     passes = _organization(call.services, organization_id).windows.passes
     if until is None:
         passes.pop(group, None)

@@ -93,7 +93,10 @@ class SessionDetails:
             texts = self._templates.named(opening.organization_id, name)
             template = texts.get(locale or "") or texts.get("")
         if template is None:
-            text = "The organization has no such text of codes, or not in this language."
+            text = (
+                "The organization has no text of codes by this name, or not in this language:"
+                " see `risala verify templates` or Verify > Texts by name."
+            )
             raise Invalid("template", "unknown_template", text)
         if "amount" in sealed and not names_payment(template):
             template = f"{template}\n{settings.words_of(command.locale).payment}"
@@ -170,7 +173,10 @@ def _sealed_of(opening: Opening) -> dict[str, Any]:
     values = {name: beside[name] for name in ("code", "variables", *PAYMENT) if name in beside}
     faults = []
     if "code" in values and not opening.settings.own_codes:
-        text = "Codes of your own are not switched on in the organization's Verify configuration."
+        text = (
+            "Codes of your own are not switched on: `risala verify config --own-codes` or the box"
+            " in Verify > Settings does so."
+        )
         faults.append(FieldFault("code", "not_allowed", text))
     if "variables" in values and "template" not in beside:
         text = "`template` is required with `variables`."
