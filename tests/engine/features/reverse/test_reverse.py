@@ -33,6 +33,8 @@ async def test_the_right_text_from_the_right_number_proves_it(reverse, quick):
     assert started.link == f"sms:{OUR_NUMBER}?&body=Test%20{word(started)}"
     assert started.qr_svg.startswith("<svg ")
     assert re.search(r"/v/[\w-]{22}$", started.page)
+    for shown in (started, await reverse.hosted(started)):
+        assert word(started) not in repr(shown)
     assert reverse.view(started).details == {"method": "inbound_sms"}
     await reverse.text(started.text)
     assert reverse.status(started) == APPROVED

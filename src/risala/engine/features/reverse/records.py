@@ -104,8 +104,8 @@ class HostedVerification:
     method: Method
     name: str
     send_to: str
-    text: str | None
-    link: str
+    text: str | None = field(repr=False)
+    link: str = field(repr=False)
     qr_svg: str = field(repr=False)
     locale: str | None
     refused: TextFault | None

@@ -29,9 +29,9 @@ class StartedReverse:
     method: Annotated[str, OneOf(tuple(Method))]
     send_to: str
     """The number of the service that the user texts or calls."""
-    text: str | None
+    text: str | None = field(repr=False)
     """What the user sends: the organization's name and a word that counts once. None: a call."""
-    link: str
+    link: str = field(repr=False)
     """Opens the application for texts, or for calls, of a phone with all of it filled in."""
     qr_svg: str = field(repr=False)
     """The same for a phone's camera, as an SVG drawing."""
