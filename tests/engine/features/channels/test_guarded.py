@@ -12,7 +12,7 @@ from risala.engine.features.pumping.settling import SETTLED_MS, Settling
 from risala.engine.features.reverse.service import ReverseStarting
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import RateLimited
-from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.keys import KeyChallenge, KeyType
 from risala.engine.model.records.verify.starting import Method
 from risala.engine.model.states import Mode
 from risala.plugins.contract import Refused, Scope
@@ -30,6 +30,15 @@ async def key_of(codes, kind: KeyType) -> Principal:
 async def change(codes, operation: str, **changes) -> None:
     whose = codes.house.principal.organization_id
     await codes.house.gateway.perform(operation, {"organization_id": whose, **changes})
+
+
+async def pump(codes, key: Principal) -> str:
+    """Ask for codes of one block that nobody enters; the last one's session."""
+    for number in range(25):
+        last = await codes.send(f"{BLOCK}{number:03}", principal=key)
+    codes.house.pass_s(SETTLED_MS / 1000)
+    codes.house.gateway.services.part(Settling).settle()
+    return last
 
 
 async def test_a_number_is_proven_without_a_code_where_channels_are_open(open_channels, quick):
@@ -83,12 +92,21 @@ async def test_the_guard_judges_who_asks_for_a_code_again(open_channels, quick):
     async with open_channels(use={"channels": ["sms"]}) as codes:
         key = await key_of(codes, KeyType.PUBLISHABLE)
         await change(codes, "verify.guard", key_id=key.key_id, reaction="refuse")
-        for number in range(25):
-            last = await codes.send(f"{BLOCK}{number:03}", principal=key)
-        codes.house.pass_s(SETTLED_MS / 1000)
-        codes.house.gateway.services.part(Settling).settle()
+        last = await pump(codes, key)
         await codes.resend(last, "call", key)  # to see whether it is entered
         with pytest.raises(RateLimited) as refused:
             await codes.resend(last, "call", key)
         assert refused.value.limit == "pumping"
         assert refused.value.retry_after_s == 300
+
+
+async def test_a_code_that_comes_again_asks_no_challenge(open_channels, quick):
+    async with open_channels(use={"channels": ["sms"]}) as codes:
+        key = await key_of(codes, KeyType.PUBLISHABLE)
+        last = await pump(codes, key)
+        asks = replace(key, challenge=KeyChallenge.WHEN_SUSPICIOUS)
+        await codes.resend(last, "call", asks)
+        shown = await codes.house.gateway.perform(
+            "verify.guard", {"organization_id": key.organization_id}
+        )
+        assert (shown["suspicious"][0]["watched"], shown["suspicious"][0]["challenged"]) == (1, 0)

@@ -25,7 +25,7 @@ from risala.engine.features.pumping.rules.judging import (
 from risala.engine.features.pumping.stored import PumpingRepository, SuspiciousCount
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import RateLimited
-from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.keys import KeyChallenge, KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.sealing import Seal
 from risala.engine.rules.verification import VerificationRow
@@ -147,7 +147,8 @@ class Guarding:
             return
         if self.stored.was_verified(session.organization_id, session.recipient):
             return
-        probe = self._react(principal, whose, opinion.suspicion, now_ms)
+        unasked = replace(principal, challenge=KeyChallenge.NEVER)
+        probe = self._react(unasked, whose, opinion.suspicion, now_ms)
         code = self.pending.get(session.id)
         if probe is not None and code is not None:
             self.pending[session.id] = replace(code, probe=probe)
