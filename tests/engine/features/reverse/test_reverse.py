@@ -277,7 +277,7 @@ async def test_a_principal_of_nobody_starts_nothing(reverse, quick):
         await reverse.start(principal=nobody)
 
 
-async def test_what_costs_nothing_leaves_the_share_of_secret_keys_too(reverse):
+async def test_what_costs_nothing_leaves_the_share_of_secret_keys_too(reverse, quick):
     whose = {"organization_id": reverse.house.principal.organization_id}
     perform = reverse.house.gateway.perform
     await perform("verify.config", {**whose, "per_organization_per_hour": 2})
