@@ -345,6 +345,18 @@ async def test_a_code_for_a_payment_comes_by_mail_with_its_own_text(open_channel
         assert codes.books() == ()
 
 
+async def test_a_code_leaves_ten_times_and_no_more(open_channels, quick):
+    async with open_channels() as codes:
+        whose = {"organization_id": codes.house.principal.organization_id}
+        await codes.house.gateway.perform("verify.config", {**whose, "per_phone_per_hour": 20})
+        verification_id = await codes.send()
+        for count in range(1, 10):
+            await codes.resend(verification_id, "sms")
+            await codes.drivers["sms"].wait_submitted(count)  # else what waits is withdrawn
+        with pytest.raises(NoChannelLeft, match="sent 10 times"):
+            await codes.resend(verification_id, "sms")
+
+
 async def test_a_code_for_a_payment_does_not_come_by_a_template(open_channels, quick):
     payment = {"amount": "12.50", "currency": "MRU", "payee": "Boutique"}
     async with open_channels() as codes:

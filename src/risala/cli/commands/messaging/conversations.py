@@ -59,7 +59,7 @@ def conversation_list(page: Conversations, before: str | None) -> None:
       risala conversation list --unread --state open
     """
     output.table(
-        ("Number", "Name", "State", "Unread", "Assigned to", "Text at", "Last message"),
+        ("Number", "Name", "State", "Unread", "Assigned to", "Text at (UTC)", "Last message"),
         (
             (
                 *(each.number, each.name, each.state, "unread" if each.unread else None),
@@ -99,7 +99,7 @@ def conversation_show(thread: Thread) -> None:
         }
     )
     output.table(
-        ("At", "By", "Status", "Text"),
+        ("At (UTC)", "By", "Status", "Text"),
         (
             (
                 output.at(each.at),
