@@ -38,8 +38,8 @@ def start(started: StartedReverse) -> None:
         {
             "id": started.verification_id,
             "status": started.status,
-            "text" if started.text is not None else "call": started.send_to,
-            "with": started.text,
+            "call" if started.text is None else "send to": started.send_to,
+            "text": started.text,
             "page": started.page,
             "expires": output.at(started.expires_at),
         }
