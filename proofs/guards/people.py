@@ -380,8 +380,8 @@ GUARDS: Final = (
     Guard(
         "A second code to a number waits for the cooldown.",
         "engine/limits/limits.py",
-        '        if wait_ms > 0:\n            text = "A code was just sent to this number.',
-        '        if False:\n            text = "A code was just sent to this number.',
+        '        if wait_ms > 0 and claim.heeds_cooldown:\n            text = "A code was just',
+        '        if False:\n            text = "A code was just',
         _LIMITS,
     ),
     Guard(
