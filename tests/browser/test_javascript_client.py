@@ -16,6 +16,8 @@ import pytest
 import standardwebhooks
 from playwright.sync_api import Page
 
+from doc_blocks import ROOT, blocks_of
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MODULE = Path(__file__).parents[2] / "clients/javascript"
@@ -167,3 +169,26 @@ def test_webhooks_are_verified_by_the_browsers_own_cryptography(call):
     }"""
     assert call.page.evaluate(verify, [SECRET, body, headers]) == "webhook.test"
     assert call.page.evaluate(verify, [SECRET, body + " ", headers]) == "SignatureError"
+
+
+def test_the_component_of_the_quick_start_shows_what_to_send(call, demo):
+    """As a reader copies it: with a publishable key, and the module beside the page."""
+    page: Page = call.page
+    blocks = blocks_of(ROOT / "docs/quick-start/javascript.md")
+    component = next(each.text for each in blocks if "customElements" in each.text)
+    page.add_script_tag(content=component, type="module")
+    data = {"api": demo.file["base_url"], "key": demo.file["test_publishable_key"]}
+    page.evaluate(
+        """data => {
+          const shown = document.createElement("prove-number");
+          Object.assign(shown.dataset, data, { to: "+22236123456" });
+          shown.addEventListener("started", (event) => { document.title = event.detail; });
+          document.body.append(shown);
+        }""",
+        data,
+    )
+    page.wait_for_function("document.title.startsWith('ver_')")
+    link = page.locator("prove-number a")
+    assert re.fullmatch(r".* [0-9A-Z]{8} → 1234", link.inner_text())
+    assert link.get_attribute("href").startswith("sms:1234?&body=")
+    assert page.evaluate("document.querySelector('prove-number img').decode().then(() => 1)") == 1

@@ -190,6 +190,16 @@ def test_it_verifies(demo, language, tmp_path, code, status):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("language", marked(["Python", "JavaScript", "curl"]))
+def test_a_text_of_the_user_proves_the_number(demo, language, tmp_path):
+    if language in TRIED:
+        program = next(each for each in programs(language) if "inbound_sms" in each)
+        # By numbers with the end of TEST_NUMBER nothing comes to a test key.
+        program = program.replace(NUMBER, NUMBER[:-2] + "57")
+        assert "approved" in run(language, program, tmp_path, demo)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("language", marked(["Python", "JavaScript"]))
 @pytest.mark.parametrize("nth", [-2, -1])
 def test_the_programs_without_a_package_run_too(demo, language, tmp_path, nth):
