@@ -137,7 +137,7 @@ def test_messages_go_out_whole_and_their_receipts_come_back(made):
     unset = settings.replace("url = ", "ulr = ", 1)
     (made / "risala.toml").write_text(moved(unset), encoding="utf-8")
     (faults,) = re.findall(r"```text\n(The settings have.*?)```", TEXT, re.DOTALL)
-    refused = command("ACME_KEY").strip() + " || true"
+    refused = f"{command('ACME_KEY').strip()} --port {ports['8080']} || true"
     assert faults.strip() in sh(refused, made)
 
 

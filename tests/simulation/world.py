@@ -174,7 +174,7 @@ class World:
                 "sinks": {"books": {"sink": "sim", "begin": "start"}},
                 "policies": {"words": {"policy": "sim"}},
                 "standby": self.standby.settings,
-                "channels": SECTION,
+                "channels": SECTION if self.channels else {},
                 "payments": {"till": {}, "bankily": {}},
                 "pricing": {"low_balance": "20.00"},
                 "people": {"guesses_per_ip_per_minute": 5, "codes_per_address_per_hour": 3},

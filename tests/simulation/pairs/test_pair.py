@@ -23,7 +23,7 @@ from risala.engine.model.errors import OutcomeUnknown
 
 SILENT_S = 600
 PLAN = Plan(8, lives=3, customers=2, errands=8)
-ASYNC = Plan(11, lives=2, customers=2, errands=8)
+ASYNC = Plan(3, lives=2, customers=2, errands=8)
 assert pair.is_awaited(PLAN)
 assert pair.has_pair(ASYNC)
 
