@@ -62,6 +62,7 @@ async def take_over(world: World, house: House) -> None:
     else:
         async with other.engine():
             await trio.sleep(SERVES_S)
+    world.story += [f"second machine: {line}" for line in other.story]
     for fault in (*_sent_again(other, before), *other.faults):
         world.fault(f"after a takeover: {fault}")
     for fault in audit_file(other.folder / DATABASE).faults:
