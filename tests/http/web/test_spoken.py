@@ -22,6 +22,7 @@ ENGINE = Path(risala.engine.__file__).parent
 HOLE = "\N{OBJECT REPLACEMENT CHARACTER}"
 """In the place of what a sentence of the engine's has of its own."""
 NOT_ON_PAGES = {
+    "No text and no call comes in, because the service is not running. Start the service first.",
     # Only a command meets them: pages are there when the service is.
     f"{HOLE} because {HOLE}",
     "The service is not running, so no carrier is connected.",
