@@ -193,6 +193,7 @@ PLACES: Final[Mapping[str, str]] = {
     "invitation_id": "an invitation",
     "erasure_id": "a deletion",
     "export_id": "an export",
+    "conversation_id": "a conversation",
 }
 """Ids in addresses of customers' pages: another organization's is answered like what is not there.
 """

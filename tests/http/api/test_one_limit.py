@@ -231,6 +231,7 @@ BY_OTHERS = {
     ("ListConversationsBody", "number"): "a filter of pages",
     ("ListConversationsBody", "digits"): "a filter of pages",
     ("ListConversationsBody", "contains"): "a filter of pages",
+    ("ListConversationsBody", "optedOut"): "a filter of pages",
     ("ReplyBody", "seen"): "for people who answer at the same time",
     ("ListEntriesBody", "kinds"): "`kind` of the body",
     ("ListEntriesBody", "byHand"): "a filter of pages",

@@ -128,6 +128,29 @@ class City:
         database.close()
         return found
 
+    async def conversation(self, organization_id: str) -> str:
+        """That with a number which wrote once; it is made at the first call."""
+        whose = {"organization_id": organization_id}
+        if listed := (await self.do("conversation.list", **whose))["conversations"]:
+            return listed[0]["conversationId"]
+        now_ms = self.clock.now_ms()
+        text_id = derived_id("mo", now_ms, organization_id)
+        conversation_id = derived_id("cnv", now_ms, organization_id)
+
+        def unit(conn: sqlite3.Connection) -> None:
+            conn.execute(
+                "INSERT INTO inbound (id, carrier, sender, recipient, body, carrier_ids,"
+                " received_at, organization_id) VALUES (?, 'fake', ?, '1234', 'Salam', '', ?, ?)",
+                (text_id, TO, now_ms, organization_id),
+            )
+            conn.execute(
+                "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL)",
+                (conversation_id, organization_id, TO, text_id),
+            )
+
+        await self.gateway.services.recorder.journal.commit(unit)
+        return conversation_id
+
 
 async def _found(city: City, name: str) -> None:
     made = (await city.do("org.create", name=name))["id"]
@@ -185,28 +208,7 @@ async def _organization(city: City, name: str) -> None:
     things["export_id"] = (await city.do("export.ask", **whose))["id"]
     forgotten = await city.do("number.forget", number="+22236999999", **whose)
     things["erasure_id"] = forgotten["id"]
-    things["conversation_id"] = await _conversation(city, made)
-
-
-async def _conversation(city: City, organization_id: str) -> str:
-    """A number wrote once."""
-    now_ms = city.clock.now_ms()
-    text_id = derived_id("mo", now_ms, organization_id)
-    conversation_id = derived_id("cnv", now_ms, organization_id)
-
-    def unit(conn: sqlite3.Connection) -> None:
-        conn.execute(
-            "INSERT INTO inbound (id, carrier, sender, recipient, body, carrier_ids, received_at,"
-            " organization_id) VALUES (?, 'fake', ?, '1234', 'Salam', '', ?, ?)",
-            (text_id, TO, now_ms, organization_id),
-        )
-        conn.execute(
-            "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL)",
-            (conversation_id, organization_id, TO, text_id),
-        )
-
-    await city.gateway.services.recorder.journal.commit(unit)
-    return conversation_id
+    things["conversation_id"] = await city.conversation(made)
 
 
 async def draft(city: City, whose: dict[str, str]) -> str:

@@ -270,6 +270,10 @@ async def export(poster, route):
     return (await poster.city.do("export.ask", **poster.own))["id"]
 
 
+async def conversation(poster, route):
+    return await poster.city.conversation(poster.own["organization_id"])
+
+
 async def bank_text(poster, route):
     bank, identity = poster.city.drivers["bank"], f"pdu-{next(numbers)}"
     now_ms = poster.city.clock.now_ms()
@@ -292,6 +296,7 @@ THINGS = {
     "user_id": member, "sender_id": sender, "export_id": export, "carrier": carrier,
     "action": action, "text_id": bank_text, "hook_id": hook,
     "mailing_id": mailing, "row": row, "list_id": recipient_list, "saved_text_id": saved_text,
+    "conversation_id": conversation,
 }  # fmt: skip
 
 

@@ -43,14 +43,27 @@ _MISPLACED: Final = """() => {
   // A message's text in a list is cut on purpose (clip).
   const unseen = "dialog:not([open]), .sr, .clip, [hidden], svg, option, thead, " +
     "details:not([open]) > :not(summary)";
+  // What is scrolled away inside a part of the page is not seen: of a box, what is left of it.
+  const seen = (whole, around) => {
+    let { left, right, top, bottom, width } = whole;
+    for (let up = around; up !== main; up = up.parentElement) {
+      if (!["auto", "scroll"].includes(getComputedStyle(up).overflowY)) continue;
+      const part = up.getBoundingClientRect();
+      [top, bottom] = [Math.max(top, part.top), Math.min(bottom, part.bottom)];
+    }
+    return { left, right, top, bottom, width };
+  };
   const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {
     const text = node.data.trim(), around = node.parentElement;
     if (!text || around.closest(unseen)) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
-    for (const box of range.getClientRects())
-      if (box.width > 1) lines.push({ text: text.slice(0, 40), box, around, node });
+    for (const whole of range.getClientRects()) {
+      const box = seen(whole, around);
+      if (box.width > 1 && box.bottom > box.top)
+        lines.push({ text: text.slice(0, 40), box, around, node });
+    }
   }
   const shared = (a, b) => [
     Math.min(a.right, b.right) - Math.max(a.left, b.left),

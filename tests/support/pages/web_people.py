@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+import web_conversations
 import web_hooks
 import web_kept
 import web_lists
@@ -742,7 +743,8 @@ class FakeWebGateway:
 
     async def ask(self, ask: Ask[Any], arguments: dict[str, Any], caller: Caller) -> Versioned[Any]:
         told = await self.perform(ask.name, arguments, caller)
-        return Versioned(from_json(ask.result, told), told.get("version"))
+        result = web_conversations.with_untold(from_json(ask.result, told))
+        return Versioned(result, told.get("version"))
 
     async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()
@@ -866,6 +868,7 @@ class FakeWebGateway:
                 return {**found, "version": 4}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
         told = told or web_lists.answer(name, arguments)
+        told = told or web_conversations.answer(name, arguments)
         told = told or web_mailings.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)

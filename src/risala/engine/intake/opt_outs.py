@@ -42,8 +42,12 @@ class OptOuts:
         Raises:
             RecipientOptedOut: they have sent STOP, and no START since.
         """
-        if organization_id in self._heeding and self._inbound.is_out(organization_id, recipient):
+        if self.wants_none(organization_id, recipient):
             raise RecipientOptedOut
+
+    def wants_none(self, organization_id: str, recipient: str) -> bool:
+        """Whether the recipient wants no messages of this organization, and that is heeded."""
+        return organization_id in self._heeding and self._inbound.is_out(organization_id, recipient)
 
 
 class LookBack:

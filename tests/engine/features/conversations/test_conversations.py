@@ -30,7 +30,8 @@ from risala.engine.model.errors import (
 from risala.engine.model.feature_work import RetentionWalk, WalkKind
 from risala.engine.model.ids import first_id, key_of
 from risala.engine.model.records.asks import NumberPart, Steps
-from risala.engine.model.records.conversations import ConversationFilter
+from risala.engine.model.records.conversations import GET, LIST, ConversationFilter, Known
+from risala.engine.model.records.ledger import PRICE
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.message import Inbound
 from risala.sms.numbering.plan import DEFAULT
@@ -351,6 +352,48 @@ async def test_a_person_is_named_as_a_list_says(talk, quick):
     assert await talk.numbers(contains="aïcha") == [PHONE]
 
 
+async def test_pages_see_what_else_is_known_of_a_person(talk, quick):
+    """Their lists, what messages to them cost without those paid back, and their opt-out."""
+    gateway, mine = talk.house.gateway, talk.whose
+    await talk.come_in("hello")
+
+    async def known():
+        return (await gateway.ask(GET, {**mine, "number": PHONE})).value.known
+
+    assert await known() == Known()
+    for name in ("B", "A"):
+        made = await gateway.perform("list.create", {**mine, "name": name})
+        await gateway.perform("list.add", {"list_id": made["list"]["id"], "number": PHONE})
+    assert [each.name for each in (await known()).lists] == ["A", "B"]
+    await gateway.perform("list.delete", {"list_id": made["list"]["id"]})
+    assert [each.name for each in (await known()).lists] == ["B"]
+    price = (await gateway.ask(PRICE, {})).value.per_segment
+    sent = await talk.house.send("It is open", PHONE)
+    await talk.house.wait_status(sent, "sent")
+    assert (await known()).cost == price
+    later = await talk.house.send("x", PHONE, send_at=talk.house.clock.now_ms() + 10**8)
+    assert (await known()).cost == 2 * price
+    await gateway.perform("message.cancel", {"message_id": later})
+    assert (await known()).cost == price
+    await gateway.perform("inbound.opt_outs", {**mine, "heeds": True})
+    assert not (await known()).opted_out
+    await gateway.perform("inbound.opt_out", {**mine, "number": PHONE})
+    assert (await known()).opted_out
+    await gateway.perform("inbound.opt_outs", {**mine, "heeds": False})
+    assert not (await known()).opted_out
+
+
+async def test_who_opted_out_is_found_and_the_unread_are_counted(talk, quick):
+    for sender in (PHONE, OTHER):
+        await talk.come_in("hello", sender)
+    await talk.house.gateway.perform("inbound.opt_out", {**talk.whose, "number": OTHER})
+    assert await talk.numbers(opted_out=True) == [OTHER]
+    assert await talk.numbers(opted_out=False) == [PHONE]
+    assert (await talk.house.gateway.ask(LIST, talk.whose)).value.waiting == 2
+    await talk.do("mark", number=OTHER, read=True)
+    assert (await talk.house.gateway.ask(LIST, {**talk.whose, "state": "done"})).value.waiting == 1
+
+
 async def test_pages_go_on_both_ways(talk, quick):
     for number in range(5):
         await talk.come_in(f"text {number}")
@@ -532,6 +575,7 @@ def test_every_read_is_by_an_index(book):
         ConversationFilter(mine, assigned_to="usr_1"),
         ConversationFilter(mine, contains="hello"),
         ConversationFilter(mine, part=part),
+        ConversationFilter(mine, opted_out=True),
     ]
     for each in filters:
         seen = plans(book.conn, lambda f=each: conversations.page(book.conn, f, steps))
@@ -540,6 +584,7 @@ def test_every_read_is_by_an_index(book):
     seen = plans(book.conn, lambda: threads.page(book.conn, one, 50))
     seen += plans(book.conn, lambda: threads.page(book.conn, one, 50, after=7))
     seen += plans(book.conn, lambda: conversations.count_unread(book.conn, mine, 9))
+    seen += plans(book.conn, lambda: threads.known(book.conn, one))
     assert not [step for step in seen if scans(step) or "TEMP B-TREE" in step], seen
     seen = plans(book.conn, lambda: threads.summaries(book.conn, [one]))
     assert not [step for step in seen if scans(step)], seen

@@ -22,5 +22,6 @@ FEATURE: Final = Feature(
     erased=later(_STORED + "erase"),
     cleared=later(_STORED + "clear"),
     tables=("conversations",),
+    dashboard=(elsewhere("http.dashboard.conversations.page:ROUTES"),),
     commands={"conversation": elsewhere(_COMMANDS + "conversation")},
 )

@@ -44,10 +44,12 @@ from risala.engine.model.records.conversations import (
     MARK,
     NOT_ANSWERABLE,
     REPLY,
+    WAITING_MAX,
     ConversationFilter,
     Conversations,
     ConversationState,
     ConversationSummary,
+    Known,
     StoredConversation,
     Thread,
     ThreadMessage,
@@ -86,6 +88,8 @@ class ListConversations(OfOrganization):
     """Digits of the number."""
     contains: MaybeContained = None
     """Words of a text or of the person's name; for callers who see no texts only of the name."""
+    opted_out: MaybeFlag = None
+    """Whether the person wants no messages any more."""
     before: MaybeIdPlace = None
     after: MaybeIdPlace = None
     limit: MaybeWhole = None
@@ -144,6 +148,7 @@ async def _list(call: Call[ListConversations]) -> Conversations:
         number=_number_of(call),
         part=part_of(services.settings.plan, arguments.digits),
         contains=arguments.contains,
+        opted_out=arguments.opted_out,
         searches_texts=not call.hides_texts,
     )
     steps = steps_of(arguments.limit, arguments.before, arguments.after)
@@ -156,7 +161,8 @@ async def _list(call: Call[ListConversations]) -> Conversations:
     items = await talks.summaries(page.items)
     shown = tuple(_without_text(each) for each in items) if call.hides_texts else items
     reached = None if page.looked_to is None else page.looked_to.received_at
-    return Conversations(shown, written(page.newer), written(page.older), reached)
+    waiting = talks.count_unread(arguments.organization_id, WAITING_MAX)
+    return Conversations(shown, written(page.newer), written(page.older), reached, waiting)
 
 
 @OPERATIONS(GET, **_LOOKS)
@@ -171,13 +177,23 @@ async def _get(call: Call[GetConversation]) -> Thread:
     if call.hides_texts:
         shown, messages = _without_text(shown), tuple(map(_blank, messages))
     way = _way(call.services, one, talks.last_way(one))
-    places = _text_of(page.newer), _text_of(page.older)
-    if not isinstance(way, AnswerWay):
-        return Thread(shown, messages, *places, answerable=False, why_not=way)
-    sender = way.sender or call.services.settings.service.default_sender
-    return Thread(
-        shown, messages, *places, answerable=True, answers_from=sender, answers_by=way.carrier
+    thread = Thread(
+        *(shown, messages, _text_of(page.newer), _text_of(page.older)),
+        answerable=isinstance(way, AnswerWay),
+        known=await _known(call, one, talks),
     )
+    if not isinstance(way, AnswerWay):
+        return replace(thread, why_not=way)
+    sender = way.sender or call.services.settings.service.default_sender
+    return replace(thread, answers_from=sender, answers_by=way.carrier)
+
+
+async def _known(
+    call: Call[GetConversation], one: StoredConversation, talks: ConversationRepository
+) -> Known:
+    opt_outs = call.services.intake.opt_outs
+    opted_out = opt_outs.wants_none(one.organization_id, one.number)
+    return replace(await talks.known(one), opted_out=opted_out)
 
 
 def _response(accepted: AcceptedMessage) -> dict[str, Any]:

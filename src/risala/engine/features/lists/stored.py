@@ -517,6 +517,18 @@ def count_lists_with(
     return counted
 
 
+def lists_of_number(
+    conn: sqlite3.Connection, organization_id: str, number: str, limit: int
+) -> list[tuple[str, str]]:
+    """The ids and names of an organization's lists that a number is on, by name."""
+    rows = conn.execute(
+        "SELECT l.id, l.name FROM list_people p JOIN recipient_lists l ON l.key = p.list"
+        " WHERE p.number = ? AND l.organization_id = ? AND l.deleted_at IS NULL LIMIT ?",
+        (number, organization_id, limit),
+    )
+    return sorted(rows.fetchall(), key=lambda each: (each[1], each[0]))
+
+
 class NumberRow(NamedTuple):
     """What a list has of a number."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -10,6 +11,7 @@ from risala.engine.model.records.asks import Ask, NumberPart
 from risala.engine.model.records.fields import (
     AUDITED,
     UNAUDITED,
+    Count,
     JsonName,
     Moment,
     Money,
@@ -22,6 +24,12 @@ NOT_ANSWERABLE: Final = "NOT_ANSWERABLE"
 """The code of a conversation in which nothing can be answered."""
 WENT_ON: Final = "WENT_ON"
 """The code of an answer to a conversation that has gone on since it was read."""
+WAITING_MAX: Final = 99
+"""Unread conversations that a list counts."""
+ON_LISTS_MAX: Final = 20
+"""Lists of a person that are shown beside a conversation."""
+COSTS_ADDED: Final = 1000
+"""The newest messages to a person whose prices are added up."""
 NOBODY: Final = ""
 """In place of a member: nobody in particular answers."""
 
@@ -116,6 +124,28 @@ class Conversations:
     older: str | None
     looked_to: Moment | None
     """The time as far as the search came; None: as far as there are any."""
+    waiting: Annotated[Count, WrittenAs.NOTHING] = 0
+    """How many have a text that nobody has read, and at most ``WAITING_MAX``."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnList:
+    """A list of the organization that a person is on."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an organization knows of a person, beside the messages."""
+
+    lists: tuple[OnList, ...] = ()
+    """At most ``ON_LISTS_MAX``, by name."""
+    cost: Money = 0
+    """What the newest ``COSTS_ADDED`` messages to them cost, without those that were paid back."""
+    opted_out: bool = False
+    """Whether they want no messages, and that is heeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +165,7 @@ class Thread:
     """Our number or name that answers are from."""
     answers_by: str | None = None
     """The carrier by which they leave: the one that brought the last text."""
+    known: Annotated[Known, WrittenAs.NOTHING] = field(default=Known())
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +182,8 @@ class ConversationFilter:
     """Digits of the number."""
     contains: str | None = None
     """Words of a text or of the person's name."""
+    opted_out: bool | None = None
+    """Whether the person wants no messages any more."""
     searches_texts: bool = True
     """False: only names are searched, because the caller sees no texts."""
 

@@ -40,12 +40,16 @@ from risala.engine.rules.keywords import STOP_WORDS, only_word
 from risala.sms.message import Inbound
 
 SEARCHED_MAX: Final = 200
-"""Conversations in whose texts one page searches: the next one goes on."""
+"""Conversations in which one page searches, by texts or by opt-outs: the next one goes on."""
 TEXTS_SEARCHED: Final = 30
 """The newest messages of each way that are searched in one of them."""
 _TABLE: Final = "conversations"
 _MISSING: Final = "There is no such conversation."
 _UNREAD: Final = "read_to < last_text"
+_OPTED_OUT: Final = (
+    "EXISTS (SELECT 1 FROM opt_outs o WHERE o.organization_id = conversations.organization_id"
+    " AND o.recipient = conversations.number)"
+)
 _ROWS: Final = Rows.of_record(
     StoredConversation,
     {
@@ -178,6 +182,8 @@ def _hit(filters: ConversationFilter) -> tuple[str, tuple[object, ...]]:
     if filters.assigned_to is not None:
         hits.append("coalesce(assigned_to, '') = ?")
         values.append(filters.assigned_to)
+    if filters.opted_out is not None:
+        hits.append(_OPTED_OUT if filters.opted_out else f"NOT {_OPTED_OUT}")
     if filters.contains is not None:
         hit, patterns = _containing(filters.contains, in_texts=filters.searches_texts)
         hits.append(hit)
@@ -244,7 +250,7 @@ def page(
     Raises:
         TooManyNumbersError: too many numbers have the digits.
     """
-    if filters.contains is not None:
+    if filters.contains is not None or filters.opted_out is not None:
         steps = Steps(steps.limit, steps.before, steps.after, SEARCHED_MAX)
     if filters.part is None:
         return page_by_time(conn, _ROWS, _way(filters), steps, lambda one: (one.last_text,))
@@ -346,4 +352,5 @@ class ConversationRepository:
     thread = scan(threads.page)
     summaries = scan(threads.summaries)
     last_way = read(threads.last_way)
+    known = scan(threads.known)
     mark = audited_command(mark)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from risala.dataclass import dataclass
 from risala.engine.features.conversations.rules import name_in, text_id, writer_of
-from risala.engine.features.lists.stored import rows_of_numbers
+from risala.engine.features.lists.stored import lists_of_number, rows_of_numbers
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
@@ -22,8 +22,12 @@ from risala.engine.model.errors import Conflict
 from risala.engine.model.ids import key_of
 from risala.engine.model.numbers import KINDS, STATUSES, recipient_number, recipient_text
 from risala.engine.model.records.conversations import (
+    COSTS_ADDED,
+    ON_LISTS_MAX,
     WENT_ON,
     ConversationSummary,
+    Known,
+    OnList,
     StoredConversation,
     ThreadMessage,
     WrittenBy,
@@ -33,6 +37,7 @@ from risala.engine.model.records.message_lists import KEY_END
 _WENT_ON: Final = (
     "The conversation has gone on since you read it. Read what is new, then send your answer again."
 )
+_PAID_BACK: Final = tuple(map(STATUSES.number, ("failed", "canceled")))
 _NO: Final = "(SELECT no FROM organizations WHERE id = ?)"
 
 
@@ -198,6 +203,20 @@ def _names(conn: sqlite3.Connection, conversations: Sequence[StoredConversation]
     rows = rows_of_numbers(conn, conversations[0].organization_id, numbers)
     names = ((row.number, name_in(row.columns, row.cells)) for row in rows)
     return {number: name for number, name in names if name is not None}
+
+
+def known(conn: sqlite3.Connection, one: StoredConversation) -> Known:
+    """What the organization's lists and prices tell of the person."""
+    organization_id, number = one.organization_id, one.number
+    (cost,) = conn.execute(
+        "SELECT coalesce(sum(price), 0) FROM (SELECT price, status, charge FROM message"  # noqa: S608 -- constants
+        f" INDEXED BY message_by_recipient WHERE recipient = ? AND organization = {_NO}"
+        " AND mode = 0 ORDER BY key DESC LIMIT ?)"
+        " WHERE charge IS NOT NULL AND status NOT IN (?, ?)",
+        (recipient_number(number), organization_id, COSTS_ADDED, *_PAID_BACK),
+    ).fetchone()
+    lists = lists_of_number(conn, organization_id, number, ON_LISTS_MAX)
+    return Known(tuple(OnList(*each) for each in lists), cost)
 
 
 def last_way(conn: sqlite3.Connection, one: StoredConversation) -> AnswerWay | None:
