@@ -57,6 +57,8 @@ class LogOnLoop(AwaitedLog):
     async def _run(self) -> None:
         while not self._sender._is_over:
             await trio.sleep(self._dice.choice(SPANS_S))
+            if self._sender._is_over:  # no round after the end: it would open the WAL again
+                return
             rest = self._sender.round()
             self._moved.set()
             self._moved = trio.Event()
