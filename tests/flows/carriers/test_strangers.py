@@ -108,8 +108,10 @@ def test_a_thousand_strangers_change_nothing_and_hold_nobody_up(house):
     assert set(answers.pop("no carrier's address")) == {"404"}
     for kind, statuses in answers.items():
         allowed = {"401"} if kind in HEADERS_TELL else {"401", "503", "closed"}
+        assert statuses, kind
         assert set(statuses) <= allowed, (kind, statuses)
-        assert statuses["401"], kind
+    # Of one kind all may have found the places taken, never of all kinds.
+    assert any(answers[kind]["401"] for kind in answers.keys() - HEADERS_TELL)
     assert (stored(service), notes(service)) == (before, noted)
     assert service.show(account, first)["status"] == "sent"
     assert service.rows("SELECT count(*) FROM messages") == [(SENT + 2,)]
