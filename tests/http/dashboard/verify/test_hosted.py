@@ -3,6 +3,8 @@ without a number of the user, and gone when it is over."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from risala.engine.features.reverse.records import TextFault
@@ -29,6 +31,7 @@ async def test_it_says_what_to_send_where(stranger, gateway):
     ):
         assert part in page.text
     assert 'data-state="waiting"' in page.text
+    assert re.search(r"<title>[^<·]*Boutique Nour[^<·]*</title>", page.text)  # not the service
     assert f'data-live="{PAGE}/live"' in page.text
     assert gateway.done == []
     ((use, _),) = gateway.addresses
