@@ -72,12 +72,16 @@ def hash_without_openssl() -> None:
     """
     if "hashlib" in sys.modules or not all(map(find_spec, _DIGESTS)):
         return
-    sys.modules["_hashlib"] = None  # type: ignore[assignment]  # the way to say: it is not there
+    # From Python 3.14 on, hmac knows hashes without OpenSSL too, but refuses some that hashlib has.
+    blocked = [each for each in ("_hashlib", "_hmac") if each not in sys.modules]
+    for each in blocked:
+        sys.modules[each] = None  # type: ignore[assignment]  # the way to say: it is not there
     try:
         hashlib = import_module("hashlib")
         import_module("hmac")
     finally:
-        del sys.modules["_hashlib"]
+        for each in blocked:
+            del sys.modules[each]
     names = vars(hashlib)
     for name in _OF_OPENSSL:
         names.pop(name, None)
