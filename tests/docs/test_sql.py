@@ -60,6 +60,7 @@ MAY: dict[str, str] = {
     "engine/features/reverse/stored.py": HOT,  # of each text with a word in it
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
+    "engine/features/answers/stored/queue.py": HOT,  # of each text that is answered
     "engine/features/conversations/stored/conversations.py": HOT,  # of each text that comes in
     "engine/features/conversations/stored/threads.py": READER,  # messages of both ways
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred

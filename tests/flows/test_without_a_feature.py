@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 ROOT = Path(__file__).parents[2]
 LEAVES = frozenset(NAMES) - {each for feature in features() for each in feature.needs}
 GOES = (
-    *("answering", "approvals", "challenges", "channels", "code_figures", "compat"),
+    *("answering", "answers", "approvals", "challenges", "channels", "code_figures", "compat"),
     *("fixed_numbers", "hooks", "hops", "mailings", "own_data", "payments", "pumping"),
     *("conversations", "reverse"),
     *("session_details", "sinks", "standby"),
@@ -118,6 +118,10 @@ def fill_by_hand(database: Path) -> None:
         conn.execute(
             "INSERT INTO conversations SELECT 'cnv_1', id, '+22236123456', 'mo_1', '', 'open', NULL"
             " FROM organizations LIMIT 1"
+        )
+        conn.execute(
+            "INSERT INTO answers (text_id, organization_id, number, kind, name, at)"
+            " SELECT 'mo_1', id, '+22236123456', 'rule', 'Hours', 0 FROM organizations LIMIT 1"
         )
         conn.execute("INSERT INTO code_totals VALUES ('smsc', 'sms', 1, 1, 1, 1, 1)")
         conn.execute("INSERT INTO carrier_addresses VALUES ('smsc', x'01', 0, NULL, NULL)")

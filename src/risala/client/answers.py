@@ -200,7 +200,7 @@ class ConversationMessage:
     """A message of a conversation, of either way."""
 
     message_id: str
-    by: Literal["number", "person", "program", "mailing", "code"]
+    by: Literal["number", "person", "program", "mailing", "answer", "code"]
     """Who wrote it: the person with the number, a member, a program, a mailing, a verification."""
     at: datetime
     status: str

@@ -30,7 +30,7 @@ from risala.config.kinds import (
     UpperSender,
 )
 from risala.config.numbers import NumbersSection, PriceSection
-from risala.config.outward import MailSection, StandbySection, WebhooksSection
+from risala.config.outward import MailSection, RepliesSection, StandbySection, WebhooksSection
 from risala.config.payments import BillingSection, LegalSection, PaymentsSection
 from risala.config.people import PeopleSection
 from risala.config.smpp_server import SmppServerSection
@@ -63,6 +63,7 @@ __all__ = [
     "PoliciesSection",
     "PriceSection",
     "PricingSection",
+    "RepliesSection",
     "RequestLogSection",
     "RetentionSection",
     "RetrySection",
@@ -269,6 +270,8 @@ class Settings(Section):
     """How long a message is tried."""
     webhooks: WebhooksSection = WebhooksSection()
     """The delivery of events to customers' endpoints."""
+    replies: RepliesSection = RepliesSection()
+    """Automatic answers."""
     mail: MailSection = MailSection()
     """The server that takes e-mail."""
     people: PeopleSection = PeopleSection()

@@ -10,6 +10,16 @@ from pydantic import Field, model_validator
 from risala.config.kinds import Name, Network, Section
 
 
+class RepliesSection(Section):
+    """Automatic answers to texts that come in: of rules, of opt-outs and of programs together."""
+
+    per_number_and_day: Annotated[int, Field(ge=1, le=1000)] = 5
+    """The most that one number gets from an organization within 24 hours. After two within an hour
+    no more leave for it for a day, whatever is set here: it may be a machine that answers too."""
+    per_organization_and_hour: Annotated[int, Field(ge=1, le=100_000)] = 100
+    """The most that leave for an organization within an hour."""
+
+
 class WebhooksSection(Section):
     """Delivery of events to webhook endpoints."""
 

@@ -141,7 +141,8 @@ class IntakeSteps:
         else:
             drafts.per_segment_to(command.to, CountryUse.SEND)
             raise ruling
-        if principal.mode is Mode.LIVE:
+        is_asked_for = command.way is not None and command.way.is_asked_for
+        if principal.mode is Mode.LIVE and not is_asked_for:
             self.opt_outs.refuse(principal.organization_id, command.to)
         return new
 

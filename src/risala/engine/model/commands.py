@@ -107,6 +107,8 @@ class AnswerWay(NamedTuple):
     carrier: str
     sender: str | None
     """Our number that received it; None: the carrier does not tell it."""
+    is_asked_for: bool = False
+    """The text asks for this very answer: it leaves though the person wants no messages."""
 
 
 _NO_METADATA: Final[Mapping[str, str]] = MappingProxyType({})

@@ -69,6 +69,8 @@ class WalkKind(StrEnum):
     """For organizations that keep theirs for a shorter time."""
     INBOUND = "inbound"
     CONVERSATIONS = "conversations"
+    ANSWERS = "answers"
+    """Automatic answers to texts."""
     BANK_TEXTS = "bank_texts"
     MAILINGS = "mailings"
     HOPS = "hops"

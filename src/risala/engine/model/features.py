@@ -37,7 +37,7 @@ NAMES: Final[tuple[str, ...]] = (
         "hops",
     ),
     *("code_figures", "session_details", "reverse", "channels", "fixed_numbers"),
-    *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations"),
+    *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations", "answers"),
 )
 """The features, each after those that it needs, and in the order in which they take part in a
 session; the doctor speaks of them in this order."""

@@ -119,6 +119,7 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
     assert sorted(found) == [
         *(
             "audit.jsonl",
+            "automatic-answers.jsonl",
             "conversations.jsonl",
             "inbound.jsonl",
             "ledger.jsonl",

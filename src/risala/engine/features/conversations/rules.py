@@ -8,7 +8,7 @@ from typing import Final
 
 from risala.engine.features.tables.rules.rendering import folded
 from risala.engine.model.ids import is_id, message_id
-from risala.engine.model.records.conversations import WrittenBy
+from risala.engine.model.records.conversations import ANSWER_KEY, WrittenBy
 
 NAMES: Final = tuple(
     map(
@@ -42,6 +42,8 @@ def writer_of(
         return WrittenBy.CODE, None
     if key_id is not None:
         return WrittenBy.PROGRAM, None
+    if is_id((client_key or "").removeprefix(ANSWER_KEY), "mo"):
+        return WrittenBy.ANSWER, None
     mailing_id, _, row = (client_key or "").partition(":")
     if row.isdigit() and is_id(mailing_id, "mlg"):
         return WrittenBy.MAILING, mailing_id

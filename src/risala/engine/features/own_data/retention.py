@@ -72,7 +72,7 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
         Rule("texts", section.texts_days, _twice(WalkKind.TEXTS, texts_ms)),
         Rule("timelines", section.timelines_days, (*timelines, *_walked(hops))),
         Rule("events", section.events_days, (RetentionWalk(WalkKind.EVENTS, events_ms),)),
-        Rule("inbound", section.inbound_days, _walked(inbound, bank_texts, _talks(inbound))),
+        Rule("inbound", section.inbound_days, _walked(inbound, bank_texts, *_talks(inbound))),
     ]
     if walks := _walked(mailings):
         details = RetentionWalk(WalkKind.SESSION_DETAILS, DETAILS_MS)
@@ -81,9 +81,12 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
     return tuple(every_rule)
 
 
-def _talks(texts: RetentionWalk) -> RetentionWalk:
-    """The walk through conversations whose texts go by another walk."""
-    return RetentionWalk(WalkKind.CONVERSATIONS, texts.age_ms, organizations=texts.organizations)
+def _talks(texts: RetentionWalk) -> tuple[RetentionWalk, ...]:
+    """The walks through what there is of texts that go by another walk."""
+    kinds = (WalkKind.CONVERSATIONS, WalkKind.ANSWERS)
+    return tuple(
+        RetentionWalk(kind, texts.age_ms, organizations=texts.organizations) for kind in kinds
+    )
 
 
 def _walked(*walks: RetentionWalk) -> tuple[RetentionWalk, ...]:
@@ -113,7 +116,7 @@ def chosen_rules(
             walk = RetentionWalk(
                 WalkKind.INBOUND, days.inbound * DAY_MS, organizations=(organization_id,)
             )
-            chosen_ones.append(Rule("inbound", days.inbound, _walked(walk, _talks(walk))))
+            chosen_ones.append(Rule("inbound", days.inbound, _walked(walk, *_talks(walk))))
         if _is_shorter(days.events, section.events_days):
             by_days[days.events].append(organization_id)
     chosen_ones += (_events_of(days, by_days[days]) for days in sorted(by_days))

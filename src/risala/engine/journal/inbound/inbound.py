@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, field, replace
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal import carrier_secrets
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.store.named import Rows, text_or_none
@@ -273,6 +274,8 @@ class InboundRepository:
     """
 
     _store: Store
+    came: Broadcast[str] = field(default_factory=Broadcast)
+    """The ids of texts that came in, once they are on disk."""
 
     # -- reads
 
@@ -311,6 +314,7 @@ class InboundRepository:
             carrier_secrets.forget(conn, carrier, forget)
 
         await self._store.commit(unit)
+        self.came.publish(message_id)
 
     async def take_call(self, parts: Sequence[StoreArrival], stamp: Stamp) -> None:
         """What features do with a call; nothing else is stored of it."""

@@ -30,6 +30,8 @@ ON_LISTS_MAX: Final = 20
 """Lists of a person that are shown beside a conversation."""
 COSTS_ADDED: Final = 1000
 """The newest messages to a person whose prices are added up."""
+ANSWER_KEY: Final = "answer:"
+"""What the idempotency key of an automatic answer begins with; the id of the text follows."""
 NOBODY: Final = ""
 """In place of a member: nobody in particular answers."""
 
@@ -51,6 +53,8 @@ class WrittenBy(StrEnum):
     PROGRAM = "program"
     """A program, with a key."""
     MAILING = "mailing"
+    ANSWER = "answer"
+    """The service, by itself: a rule, a confirmation, or what a program answered to an event."""
     CODE = "code"
     """A verification: its text is not shown."""
 

@@ -90,6 +90,44 @@ CREATE INDEX conversations_assigned ON conversations (organization_id, assigned_
   WHERE assigned_to IS NOT NULL;
 """
 
+ANSWERS: Final = """
+-- Automatic answers to texts that came in: one of each text. Those that left are messages.
+CREATE TABLE answers (
+  -- The text's id in inbound.
+  text_id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  number TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('opt_out', 'help', 'rule', 'webhook')),
+  -- The rule's; empty: it has none.
+  name TEXT NOT NULL,
+  -- When it was put in.
+  at INTEGER NOT NULL,
+  -- When its turn is, and its text. Null: it left, or was refused.
+  due_at INTEGER,
+  body TEXT,
+  message_id TEXT,
+  sent_at INTEGER,
+  -- Why it does not leave: a word, and for people a sentence.
+  refused TEXT,
+  why TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answers_due ON answers (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX answers_waiting ON answers (organization_id) WHERE due_at IS NOT NULL;
+CREATE INDEX answers_sent ON answers (organization_id, sent_at) WHERE sent_at IS NOT NULL;
+CREATE INDEX answers_by_number ON answers (organization_id, number, sent_at);
+CREATE INDEX answers_by_organization ON answers (organization_id, text_id);
+
+-- Numbers that perhaps answer by themselves too: no automatic answer leaves for them until then.
+CREATE TABLE answer_pauses (
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  number TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  -- When somebody let them leave again; 0: nobody did.
+  lifted_at INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, number)
+) STRICT, WITHOUT ROWID;
+"""
+
 
 def begin_conversations(db: Database) -> None:
     """Make the conversations of the texts that are there: all of them read."""
