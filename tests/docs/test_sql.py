@@ -63,6 +63,7 @@ MAY: dict[str, str] = {
     "engine/features/answers/stored/queue.py": HOT,  # of each text that is answered
     "engine/features/conversations/stored/conversations.py": HOT,  # of each text that comes in
     "engine/features/conversations/stored/threads.py": READER,  # messages of both ways
+    "engine/features/conversations/stored/usual_carriers.py": READER,  # of each message, if sticky
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
     "engine/features/alerts/stored/alerts.py": BULK,  # times that move with the clock
     "engine/features/alerts/stored/facts.py": READER,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from risala.config.kinds import Name, NationalPrefix, Network, OwnNumber, Prefix, Section
 from risala.sms.limits import VALIDITY_S
+from risala.sms.numbering.countries import prefixes_of
 from risala.sms.numbering.plan import DEFAULT
 
 
@@ -93,6 +95,9 @@ class CarrierSection(BaseModel):
     """Lower goes first; a higher number is used only while all lower ones are unhealthy."""
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
     """The carrier's share among carriers of equal priority."""
+    sticky: bool = False
+    """True: a number that it served last, or that wrote to it last, stays with it, even where its
+    turn or ``priority`` say otherwise. While it cannot send, the others take over."""
     rate_per_s: Annotated[float, Field(gt=0, le=100000)] = 100.0
     """The most segments that we send in a second."""
     window_max: Annotated[int, Field(ge=1, le=10000)] | None = None
@@ -134,3 +139,36 @@ class CarrierSection(BaseModel):
         """The raw table of this carrier's driver."""
         table = (self.__pydantic_extra__ or {}).get(self.driver, {})
         return dict(table) if isinstance(table, dict) else {}
+
+
+def refuse_useless_sticky(carriers: Sequence[CarrierSection]) -> None:
+    """Refuse ``sticky`` where it keeps nobody on anything.
+
+    Raises:
+        ValueError: a carrier that has it sends nothing, or no other carrier, enabled or not, takes
+            any of its numbers.
+    """
+    for carrier in carriers:
+        if carrier.sticky and not carrier.sends:
+            raise ValueError(
+                f"carriers: {carrier.name} has sticky = true, which chooses the carrier that a"
+                " message leaves by, but it sends no messages to numbers. Remove sticky from it."
+            )
+        others = (each for each in carriers if each is not carrier and each.sends)
+        if carrier.sticky and not any(_share_numbers(carrier, each) for each in others):
+            raise ValueError(
+                f"carriers: {carrier.name} has sticky = true, which keeps each person on one of"
+                " several carriers, but no other carrier takes its numbers. Remove sticky, or add"
+                " the other carrier."
+            )
+
+
+def _share_numbers(one: CarrierSection, other: CarrierSection) -> bool:
+    """Whether a number may be one that both take."""
+    mine, theirs = _beginnings(one), _beginnings(other)
+    return any(a.startswith(b) or b.startswith(a) for a in mine for b in theirs)
+
+
+def _beginnings(carrier: CarrierSection) -> set[str]:
+    by_network = (prefixes_of(network) for network in carrier.networks)
+    return {*carrier.prefixes, *(each for prefixes in by_network for each in prefixes)}

@@ -17,7 +17,13 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from risala.config.alerts import AlertsSection
 from risala.config.channels import ChannelsSection, with_channels
-from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
+from risala.config.delivery import (
+    CarrierSection,
+    DeliverySection,
+    OnUncertain,
+    RetrySection,
+    refuse_useless_sticky,
+)
 from risala.config.faces import CompatSection, HttpSection, MailToSmsSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
 from risala.config.kinds import (
@@ -323,6 +329,11 @@ class Settings(Section):
         for name in self.channels.by_name:
             if names.count(name) > 1:
                 raise ValueError(f"channels.{name} has the name of a carrier: choose another one")
+        return self
+
+    @model_validator(mode="after")
+    def _sticky_has_a_choice(self) -> Settings:
+        refuse_useless_sticky(self.carriers)
         return self
 
     @model_validator(mode="before")

@@ -138,8 +138,8 @@ class Delivery(Protocol):
             Conflict: no service runs.
         """
 
-    def route(self, recipient: str, segments: int) -> RouteAnswer:
-        """The route of a message that came now, and why."""
+    def route(self, recipient: str, segments: int, key: str | None = None) -> RouteAnswer:
+        """The route of a message that came now, and why; ``key``: if not the number's own."""
 
     def unserved(self, plan: NumberingPlan) -> UnservedNumbers:
         """The numbers of a plan that no carrier serves now, and how many messages wait for that

@@ -405,6 +405,22 @@ async def test_a_part_is_shown_with_the_text_of_all_and_the_way_to_the_others(ow
     assert f"{LIST}/sms_2" not in links
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "The usual line sim-1 cannot send now. Attempt 1 through mattel."),
+        ("fr", "La ligne habituelle sim-1 ne peut pas envoyer pour le moment."),
+        ("ar", "الخط المعتاد sim-1 لا يستطيع الإرسال الآن."),
+    ],
+)
+async def test_the_timeline_says_that_another_line_took_over(reader_as, gateway, language, said):
+    story = web_messages.story("delivered")
+    story["timeline"][1] = web_messages.line("ATTEMPT", "processing", 17, values={"usual": "sim-1"})
+    gateway.answers = {"message.show": story}
+    page = await reader_as(language=language).get(f"{LIST}/sms_delivered")
+    assert said in re.sub("</?bdi[^>]*>", "", page.text)
+
+
 async def test_a_part_is_not_sent_again_by_itself(owner, gateway):
     form = await owner.get(f"{LIST}/sms_failed/again")
     story = web_messages.story("failed")

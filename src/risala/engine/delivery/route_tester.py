@@ -86,15 +86,17 @@ def tell_route(
     segments: int,
     judge: Judge,
     choose: Callable[[Sequence[str]], str],
+    key: str | None = None,
 ) -> RouteAnswer:
     """The carriers in the order in which they are asked, and what excludes each.
 
     Args:
         sections: as they are in force, including disabled ones.
         choose: chooses the worker whose turn it is in the tier that serves.
+        key: the key of its route, if that is not the number's own.
     """
     known = {each.name: each for each in sections if each.sends}
-    key, network = router.route_key(recipient), network_of(recipient)
+    key, network = key or router.route_key(recipient), network_of(recipient)
     route = router.routes.get(key)
     tiers = route.tiers if route is not None and key != UNSERVED else ()
     candidates: list[RouteCandidate] = []

@@ -31,7 +31,7 @@ from risala.engine.model.records.people.countries import CountryUse, OpenedCount
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import PRIORITY_CODE, Mode
 from risala.engine.rules.days import day_of
-from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router, pinned
+from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router, pinned, usual_first
 from risala.sms.address import fold_sender
 from risala.sms.segment import SegmentCount, count
 from risala.sms.unseen import as_sent
@@ -59,6 +59,15 @@ def nothing_ails(*_: object) -> None:
     """For a gateway without carriers: no message waits because of a link."""
 
 
+UsualCarrier = Callable[[str, str, frozenset[str], int], str | None]
+"""The sticky carrier that a number had last, by the organization's id, the number, the names of
+the carriers and the time; None: it had none of them."""
+
+
+def nothing_usual(*_: object) -> None:
+    """Where no feature knows what was usual."""
+
+
 class _Sender(NamedTuple):
     """What a request's messages with the same sender share."""
 
@@ -79,6 +88,7 @@ class Drafts:
         senders: Senders,
         router: Router,
         ailing: Ailing,
+        usual: UsualCarrier = nothing_usual,
     ) -> None:
         self.currency = settings.service.currency
         self.default_sender = settings.service.default_sender
@@ -90,6 +100,7 @@ class Drafts:
         """What is sent as the sender in countries that take no names."""
         self.router = router
         self.ailing = ailing
+        self._usual = usual
         self._clock = clock
         self._ids = ids
         self._senders = senders
@@ -194,6 +205,21 @@ class Drafts:
         opened, country = self.prices.opened(organization.id), self.plan.country_of(number)
         is_priced = self.prices.abroad_of(opened, number) is not None
         return country is not None and is_priced and opened.has(country.code, CountryUse.SEND)
+
+    def route_of(self, organization_id: str, number: str, carrier: str | None = None) -> str:
+        """The key of a message's route: the number's, with its usual carrier first where carriers
+        are sticky.
+
+        Args:
+            carrier: the one that a text came by which the message answers; it has no reserve unless
+                it is sticky.
+        """
+        key = self.router.route_key(number)
+        sticky = self.router.sticky.get(key, ())
+        if carrier is not None:
+            return usual_first(carrier, key) if carrier in sticky else pinned(carrier)
+        usual = sticky and self._usual(organization_id, number, sticky, self._clock.now_ms())
+        return usual_first(usual, key) if usual else key
 
     def numeric_of(self, number: str) -> str | None:
         """What is sent as the sender to a number in a country that takes no names; None: names are
@@ -396,9 +422,10 @@ class RequestDrafts:
         )
 
     def _route(self, recipient: str, way: AnswerWay | None = None) -> str:
-        if way is not None:
-            return pinned(way.carrier)
-        return self._drafts.router.route_key(recipient) if self._is_live else TEST_ROUTE
+        if not self._is_live:
+            return TEST_ROUTE
+        carrier = None if way is None else way.carrier
+        return self._drafts.route_of(self._organization.id, recipient, carrier)
 
     def per_segment_to(self, number: str, use: CountryUse) -> int:
         """What a segment to a number costs.

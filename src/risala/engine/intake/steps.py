@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import zip_longest
-from typing import Final
+from typing import Final, cast
 
 import structlog
 
@@ -23,6 +24,8 @@ from risala.engine.journal.repositories import Repositories
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import OutcomeUnknown, Refusal, SenderNotApproved
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
 from risala.engine.model.records.messages import Change, NewMessage, Stamp
@@ -67,7 +70,10 @@ class IntakeSteps:
         self.policies = policies
         self.limits = limits
         self._billing = billing
-        self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router, ailing)
+        usual = partial(_usual_carrier, repositories, settings)
+        self.drafts = Drafts(
+            settings, self.prices, recorder.clock, ids, senders, router, ailing, usual
+        )
         self.opt_outs = OptOuts(repositories.inbound)
         self.accepted = 0
         """Messages that were accepted since the start."""
@@ -210,6 +216,11 @@ class IntakeSteps:
                 ),
             )
         )
+
+
+def _usual_carrier(repositories: Repositories, settings: Settings, *of: object) -> str | None:
+    usual_of = duty(Duty.USUAL_CARRIER)
+    return usual_of and cast("str | None", usual_of(repositories, settings.retention, *of))
 
 
 def doubted(new: NewMessage) -> OutcomeUnknown:

@@ -50,6 +50,10 @@ class Duty(StrEnum):
     FIXED_CODE = "fixed_code"
     """The code of a number that gets no SMS, such as of an app store's reviewer: a function of the
     repositories, the organization's id, the number and the time, which returns it, or None."""
+    USUAL_CARRIER = "usual_carrier"
+    """The carrier that a number's messages left by, or its texts came by, last, where carriers are
+    sticky: a function of the repositories, the settings of retention, an organization's id, the
+    number, these carriers' names and the time, which returns one of them, or None."""
     CODE_AGAIN = "code_again"
     """Of a further delivery of a code, the settings by which it counts: a function of the services,
     the session, the key that asks for it, or None where it comes by itself, and the type of the

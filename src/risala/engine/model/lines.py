@@ -28,7 +28,7 @@ class Kind(IntEnum):
     face than the API."""
     ATTEMPT = 2
     """A carrier is tried. Values: ``line``, the modem line's own number (empty: unknown), if that
-    is always the sender."""
+    is always the sender; ``usual``, the recipient's usual carrier, if another one takes over."""
     SENT = 3
     """The carrier has all of it. Values: ``no_receipts`` 1 if the line gives no receipts; ``no_id``
     1 if the carrier gave no id."""

@@ -118,7 +118,9 @@ def _waits(entry: DatedLine) -> str:
 
 
 def _attempt(entry: DatedLine) -> str:
-    text = f"Attempt {entry.attempt} through {entry.carrier}."
+    text, usual = f"Attempt {entry.attempt} through {entry.carrier}.", _values(entry).get("usual")
+    if usual is not None:
+        text = f"The usual line {usual} cannot send now. {text}"
     line = _values(entry).get("line")
     if line is None:
         return text

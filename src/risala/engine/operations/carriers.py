@@ -329,7 +329,10 @@ async def _test_route(call: Call[TestRoute]) -> RouteAnswer:
     if not 1 <= segments <= SEGMENTS_MAX:
         raise Invalid("segments", "invalid_number", f"`segments` is from 1 to {SEGMENTS_MAX}.")
     organization, sender = _customer(call)
-    tested = services.delivery.route(arguments.to, segments)
+    key = None
+    if organization is not None:
+        key = services.intake.drafts.route_of(organization.id, arguments.to)
+    tested = services.delivery.route(arguments.to, segments, key)
     return replace(tested, organization=organization, sender=sender)
 
 

@@ -6,7 +6,8 @@ while all carriers of earlier tiers are unhealthy. A more exact prefix makes an 
 lower ``priority``; inside a tier ``weight`` shares the traffic. The route ``@name`` is served only
 by the carrier of that name: it keeps the parts of a message together, and takes messages that
 another carrier refused. The route ``~name`` is that of a channel: its messages are no texts, and
-never go to a carrier.
+never go to a carrier. The route ``^name key`` is the route ``key`` with that carrier before all
+others: a number's usual one, if it is sticky.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ UNSERVED: Final = ""
 """Key of the route for messages to numbers that no enabled carrier serves."""
 CHANNEL_MARK: Final = "~"
 """The beginning of the keys of channels' routes."""
+USUAL_MARK: Final = "^"
+"""The beginning of the keys of routes with a number's usual carrier before all others."""
 NETWORK_EXACTNESS: Final = 5
 """A network counts as exact as a prefix of so many characters: that of a whole country is less."""
 
@@ -58,6 +61,12 @@ class Router:
     def route_key(self, recipient: str) -> str:
         """The queue for a number; :data:`UNSERVED` if no carrier serves it."""
         return self._plan.route_key(recipient)
+
+    @property
+    def sticky(self) -> Mapping[str, frozenset[str]]:
+        """By the keys of routes, the carriers that keep the numbers that were theirs; empty: none
+        does."""
+        return self._plan.sticky
 
     @property
     def reach(self) -> int:
@@ -111,11 +120,24 @@ class _Plan:
                 if _may_meet(prefix, network):
                     key = _key(prefix, network)
                     self.routes[key] = self._route(key, prefix, network)
+        self.sticky = self._add_usual({each.name for each in self._carriers if each.sticky})
         for carrier in enabled:
             key = channel_route(carrier.name) if carrier.is_channel else pinned(carrier.name)
             self.routes[key] = Route(key, ((carrier.name,),))
         tests = tuple(carrier.name for carrier in self._carriers if not carrier.serves_numbers)
         self.routes[TEST_ROUTE] = Route(TEST_ROUTE, (tests,))
+
+    def _add_usual(self, sticky: set[str]) -> dict[str, frozenset[str]]:
+        """Add each route again for each sticky carrier in it; the carriers by the routes' keys."""
+        by_key: dict[str, frozenset[str]] = {}
+        for key, route in list(self.routes.items()) if sticky else ():
+            names = {name for tier in route.tiers for name in tier}
+            by_key[key] = frozenset(names & sticky if len(names) > 1 else ())
+            for usual in by_key[key]:
+                rest = (tuple(name for name in tier if name != usual) for tier in route.tiers)
+                tiers = ((usual,), *filter(None, rest))
+                self.routes[usual_first(usual, key)] = Route(usual_first(usual, key), tiers)
+        return by_key
 
     def route_key(self, recipient: str) -> str:
         return self.key_of(recipient, network_of(recipient) if self._networks else None)
@@ -159,6 +181,16 @@ def _may_meet(prefix: str, network: str | None) -> bool:
 def pinned(carrier: str) -> str:
     """The key of the route that only this carrier serves."""
     return f"@{carrier}"
+
+
+def usual_first(carrier: str, key: str) -> str:
+    """The key of a route with a number's usual carrier before all others."""
+    return f"{USUAL_MARK}{carrier} {key}"
+
+
+def usual_of(key: str) -> str | None:
+    """The usual carrier that comes first in a route; None: it has none."""
+    return key[1:].partition(" ")[0] if key.startswith(USUAL_MARK) else None
 
 
 def channel_route(channel: str) -> str:

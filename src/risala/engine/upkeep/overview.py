@@ -181,11 +181,12 @@ class Running:
             raise NotFound(f"There is no carrier {carrier!r}.")
         return lane.traffic.lines(after, count)
 
-    def route(self, recipient: str, segments: int) -> RouteAnswer:
+    def route(self, recipient: str, segments: int, key: str | None = None) -> RouteAnswer:
         lanes = self._board.lanes
         judge = judge_lanes(lanes, self._clock)
         turn = partial(neediest, lanes)
-        return tell_route(self._router, self._lineup.in_force, recipient, segments, judge, turn)
+        sections = self._lineup.in_force
+        return tell_route(self._router, sections, recipient, segments, judge, turn, key)
 
     def unserved(self, plan: NumberingPlan) -> UnservedNumbers:
         judge, rows = judge_lanes(self._board.lanes, self._clock), self._repositories.queue
@@ -280,10 +281,10 @@ class Alone:
     def traffic(self, carrier: str, after: int, count: int) -> list[TrafficLine]:
         raise Conflict(NOT_RUNNING)
 
-    def route(self, recipient: str, segments: int) -> RouteAnswer:
+    def route(self, recipient: str, segments: int, key: str | None = None) -> RouteAnswer:
         carriers = self._in_force
         return tell_route(
-            Router(carriers), carriers, recipient, segments, judge_nothing, _the_first
+            Router(carriers), carriers, recipient, segments, judge_nothing, _the_first, key
         )
 
     def unserved(self, plan: NumberingPlan) -> UnservedNumbers:

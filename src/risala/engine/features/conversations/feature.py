@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.feature_work import WalkKind
+from risala.engine.model.feature_work import Duty, WalkKind
 from risala.engine.model.features import Feature, elsewhere, later
 
 _HERE: Final = "features.conversations."
@@ -16,6 +16,7 @@ FEATURE: Final = Feature(
     needs=("lists", "tables"),
     operations=(later(_HERE + "operations:OPERATIONS"),),
     images={AuditImage.CONVERSATION: later(_STORED + "find")},
+    duties={Duty.USUAL_CARRIER: later(_HERE + "stored.usual_carriers:usual_carrier")},
     received=later(_STORED + "note_text"),
     exported={"conversations": later(_STORED + "export")},
     walks={WalkKind.CONVERSATIONS: later(_STORED + "walk_old")},

@@ -45,6 +45,7 @@ from risala.engine.model.records.attempts import (
 from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
+from risala.engine.rules.router import usual_of
 from risala.sms.cause import Cause, cause_of
 from risala.sms.message import WHOLE
 
@@ -120,6 +121,8 @@ def _start_one(
     line = ATTEMPT
     if lease.from_line is not None:
         line = Line(Kind.ATTEMPT, values={"line": lease.from_line})
+    if (usual := usual_of(message.route)) is not None and usual != lease.carrier:
+        line = Line(Kind.ATTEMPT, values={**(line.values or {}), "usual": usual})
     entry = TimelineEntry(
         *(now_ms, Status.PROCESSING, line, lease.carrier, message.attempts, lease.segment)
     )

@@ -212,6 +212,9 @@ def _way(formats: Formats, face: str) -> Markup:
 def _attempt(formats: Formats, entry: StoryEntry) -> Markup:
     number = formats.num(entry.attempt or 1)
     text = formats.words("Attempt {n} through {carrier}.", n=number, carrier=_carrier(entry))
+    if "usual" in entry.values:
+        usual = Markup("<bdi>{}</bdi>").format(entry.values["usual"])
+        text = _and(formats.words("The usual line {carrier} cannot send now.", carrier=usual), text)
     line = entry.values.get("line")
     if line is None:
         return text
