@@ -83,7 +83,7 @@ async def test_an_owner_takes_it_along(house, autojump_clock):
     rows = [*first.rows, *second.rows]
     assert [each["verificationId"] for each in rows] == sessions
     assert {tuple(each["tags"]) for each in rows} == {("web",)}
-    assert "203" not in rows[0]["clientMark"]
+    assert "203.0.113" not in rows[0]["clientMark"]
     assert stored.export(reader, whose.organization_id, second.last, 1).rows == []
 
 
