@@ -54,3 +54,10 @@ def test_no_page_is_closed_to_anybody(look, console, language):
     for path in [*PAGES, *firsts]:
         found += wrong_on_any_screen(page, console + path)
     assert found == []
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "ar"])
+def test_the_audit_log_begins_on_a_phones_first_screen(look, language):
+    page = look("/operator/audit", language, viewport={"width": 390, "height": 844})
+    row = page.locator("main tbody tr:not(.day)").first
+    assert row.bounding_box()["y"] < 400

@@ -230,7 +230,7 @@ class Journey:
             signing = secret.input_value()
             hand.follow("I have saved it")
             hand.press("Send a test event")
-            hand.see(page.locator("main tbody tr").first)
+            hand.see(page.locator("#deliveries tbody tr").first)
             assert arrived.get(timeout=HANG_S).is_signed_by(signing)
             self._send_by(key)
             while (event := arrived.get(timeout=HANG_S)).type != "sms.delivered":

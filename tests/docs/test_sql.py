@@ -110,6 +110,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
     f"{JOURNAL}/minutes.py": BULK,
+    f"{JOURNAL}/webhooks/health.py": READER,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/find.py": READER,

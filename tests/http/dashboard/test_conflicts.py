@@ -26,7 +26,7 @@ def heading(page) -> str:
 
 
 async def test_a_conflict_is_not_called_an_old_form(owner, refused_app):
-    page = await owner.get(ENDPOINT)
+    page = await owner.get(f"{ENDPOINT}?tab=settings")
     refused_app.refuse = Conflict("The endpoint is disabled. Enable it first.")
     answer = await owner.submit(page, f"{ENDPOINT}/test")
     assert (answer.status, heading(answer)) == (409, "This cannot be done now")
@@ -35,7 +35,7 @@ async def test_a_conflict_is_not_called_an_old_form(owner, refused_app):
 
 
 async def test_somebody_elses_change_is_said_as_such(owner, refused_app):
-    page = await owner.get(ENDPOINT)
+    page = await owner.get(f"{ENDPOINT}?tab=settings")
     refused_app.refuse = EditConflict("sidi@baraka.example")
     answer = await owner.submit(page, f"{ENDPOINT}/disable")
     assert (answer.status, heading(answer)) == (409, "Somebody else changed this meanwhile")
@@ -44,7 +44,7 @@ async def test_somebody_elses_change_is_said_as_such(owner, refused_app):
 
 
 async def test_a_user_of_the_machine_is_the_operator(owner, refused_app):
-    page = await owner.get(ENDPOINT)
+    page = await owner.get(f"{ENDPOINT}?tab=settings")
     refused_app.refuse = EditConflict("root")
     answer = await owner.submit(page, f"{ENDPOINT}/disable")
     assert "It was the operator of this service." in answer.text
@@ -54,7 +54,7 @@ async def test_a_user_of_the_machine_is_the_operator(owner, refused_app):
 
 
 async def test_an_old_form_leads_to_a_new_one(owner, refused_app):
-    page = await owner.get(ENDPOINT)
+    page = await owner.get(f"{ENDPOINT}?tab=settings")
     fields = {"form_token": page.field("form_token"), "once": "long.gone"}
     answer = await owner.post(f"{ENDPOINT}/test?mode=test", fields)
     assert (answer.status, heading(answer)) == (409, "This form is old")

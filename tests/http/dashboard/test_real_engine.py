@@ -502,7 +502,8 @@ async def test_settings_opt_outs_names_and_endpoints_hold(town, reader_of):
     fields = {"url": "https://hooks.example/x", "types": "sms.sent", "headers": "X-Key: s3cret"}
     made = await owner.submit(page, f"{own}/webhooks", fields)
     endpoint = re.search("whe_[0-9A-Z]+", made.text)[0]
-    page = await owner.get(f"{own}/webhooks/{endpoint}")
+    assert "The last" in (await owner.get(f"{own}/webhooks/{endpoint}")).text
+    page = await owner.get(f"{own}/webhooks/{endpoint}?tab=settings")
     assert "<code>X-Key</code>" in page.text
     assert "s3cret" not in page.text
     assert (await owner.get(f"{own}/senders")).status == 200

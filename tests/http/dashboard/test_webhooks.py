@@ -10,11 +10,12 @@ import risala
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, EditConflict, Invalid, NotFound
 from risala.engine.model.times import iso
-from risala.http.dashboard.webhooks import NO_ANSWERS
-from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint
+from risala.http.dashboard.webhook_health import NO_ANSWERS
+from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint, failures
 
 PAGE = "/app/org_1/webhooks"
 ONE = f"{PAGE}/whe_1"
+SETTINGS = f"{ONE}?tab=settings"
 SOURCE = Path(risala.__file__).parent
 
 
@@ -85,7 +86,7 @@ async def test_headers_are_written_and_never_shown(owner, gateway):
     (made,) = asked(gateway, "webhook.create")
     assert made["headers"] == {"Authorization": "Bearer s3cret", "X-Shop": "1"}
     gateway.endpoints["whe_1"]["headers"] = {"Authorization": "***"}
-    form = await owner.get(ONE)
+    form = await owner.get(SETTINGS)
     assert "<code>Authorization</code>" in form.text
     await owner.submit(form, ONE, fields)
     await owner.submit(form, ONE, {**fields, "no_headers": "yes"})
@@ -106,7 +107,7 @@ async def test_the_header_of_a_second_signature(owner, gateway):
     await owner.submit(form, PAGE, decoded)
     assert asked(gateway, "webhook.create")[1]["signature_key"] == "decoded"
     gateway.endpoints["whe_1"]["signatureHeader"] = "X-Shop-Signature"
-    form = await owner.get(ONE)
+    form = await owner.get(SETTINGS)
     assert 'value="X-Shop-Signature"' in form.text
     assert "<details" in form.text.partition('name="signature_header"')[0]
     form = await owner.get(f"{PAGE}/new")
@@ -122,7 +123,7 @@ async def test_the_header_of_a_second_signature(owner, gateway):
     [("no colon", "A header looks like"), ("X-Key: s3cret", "the headers again")],
 )
 async def test_a_refused_form_says_what_becomes_of_its_headers(owner, gateway, headers, told):
-    form = await owner.get(ONE)
+    form = await owner.get(SETTINGS)
 
     async def perform(name, arguments, caller, perform=gateway.perform):
         if name == "webhook.update":
@@ -173,11 +174,12 @@ async def test_since_when_failures_are_replayed_is_by_the_organization_s_clock(o
 
 
 async def test_it_is_switched_changed_tested_and_deleted(owner, gateway):
-    page = await owner.get(ONE)
+    page = await owner.get(SETTINGS)
     await owner.submit(page, f"{ONE}/disable")
     page = await owner.get(ONE)
     assert "The endpoint is disabled." in page.text
     await owner.submit(page, f"{ONE}/enable")
+    page = await owner.get(SETTINGS)
     fields = {"version": page.field("version"), "url": "https://b.example", "types": "sms.sent"}
     await owner.submit(page, ONE, fields)
     assert asked(gateway, "webhook.update")[0]["types"] == ["sms.sent"]
@@ -193,7 +195,7 @@ async def test_it_is_switched_changed_tested_and_deleted(owner, gateway):
 
 
 async def test_a_new_secret(owner, gateway):
-    page = await owner.get(ONE)
+    page = await owner.get(SETTINGS)
     page = await owner.submit(page, f"{ONE}/rotate", {"at_once": "yes"})
     assert page.text.count(WEBHOOK_SECRET) == 1
     assert asked(gateway, "webhook.rotate")[0]["at_once"] is True
@@ -211,7 +213,7 @@ async def test_a_refusal_without_a_field_is_told(owner, gateway):
 
 
 async def test_what_another_changed_stands_above_what_was_typed(owner, gateway):
-    form = await owner.get("/app/org_1/webhooks/whe_1")
+    form = await owner.get(SETTINGS)
     one = gateway.endpoints["whe_1"]
 
     async def perform(name, arguments, caller, perform=gateway.perform):
@@ -275,7 +277,7 @@ async def test_the_shape_of_received_messages(owner, gateway):
     assert (made["shape"], made["types"]) == ("form", ["sms.received"])
     assert made["template"] == "text={{text}}\nfrom={{from}}"
     gateway.endpoints["whe_1"] |= {"shape": "form", "template": "text={{text}}"}
-    form = await owner.get(ONE)
+    form = await owner.get(SETTINGS)
     assert ">text={{text}}</textarea>" in form.text
     await owner.submit(form, ONE, {"url": "https://a.example", "types": "sms.sent"})
     (changed,) = asked(gateway, "webhook.update")
@@ -393,3 +395,51 @@ async def test_a_refused_replay_stays_with_its_delivery(owner, gateway):
 async def test_the_list_says_what_arrived_lately(owner, gateway):
     page = await owner.get(PAGE)
     assert "Arrived lately" in page.text
+
+
+async def test_deliveries_that_failed_alike_are_one_row(owner, gateway):
+    gone = [delivery(number, status=None, error=f"TIMEOUT: {number} s") for number in range(1, 6)]
+    broken = [delivery(number, status=500, error="HTTP 500") for number in (6, 7)]
+    arrived = delivery(8, state="delivered", status=200)
+    gateway.deliveries = [*gone, *broken, arrived]
+    rows = re.findall(r'<tr role="row">.*?</tr>', (await owner.get(ONE)).text, re.DOTALL)
+    shown = [row for row in rows if "sms.failed" in row or "failed alike" in row]
+    assert len(shown) == 4
+    assert '<bdi class="num">5</bdi> that failed alike' in shown[0]
+    assert f'href="{ONE}?state=failed"' in shown[0]
+    page = await owner.get(f"{ONE}?state=failed")
+    assert page.text.count('<td role="cell" class="first"><a class="rowlink"') == 7
+
+
+async def test_the_last_failure_is_told_in_words_with_what_to_do(owner, gateway):
+    gateway.failures = [
+        failures(status=None, error="TIMEOUT: 10 s", count=210),
+        failures(count=3, firstAt=iso(AT_MS - 9 * 86_400_000)),
+    ]
+    page = await owner.get(ONE)
+    assert "<strong>Your server did not answer in time.</strong>" in page.text
+    assert "Your server answered 502." in page.text
+    assert 'aria-label="30 days: 180 arrived, 1 failed"' in page.text
+    assert page.field("since") == "2026-11-12T08:41"
+    await owner.submit(page, f"{ONE}/replay-failed", {"since": page.field("since")})
+    assert asked(gateway, "webhook.replay_failed")[0]["since"].startswith("2026-11-12T08:41")
+    gateway.endpoints["whe_1"] |= {"enabled": False}
+    page = await owner.get(ONE)
+    assert (f'action="{ONE}/enable"' in page.text, "replay-failed" in page.text) == (True, False)
+    gateway.endpoints["whe_1"] |= {"enabled": True}
+    gateway.failures = []
+    assert "replay-failed" not in (await owner.get(ONE)).text.partition('id="h-d"')[0]
+
+
+async def test_the_settings_have_a_tab_with_the_events_in_groups(owner, gateway):
+    page = await owner.get(SETTINGS)
+    assert "Deliveries</h2>" not in page.text
+    assert re.findall(r'<legend class="small dim">(.*?)</legend>', page.text) == [
+        "Messages",
+        "Codes",
+        "Account",
+    ]
+    examples = [each for _, each in page.tags if each.get("name") == "example"]
+    assert len(examples) == page.text.count('name="types"') == 13
+    assert len([each for each in examples if "checked" in each]) == 1
+    assert "Address and events" not in (await owner.get(ONE)).text

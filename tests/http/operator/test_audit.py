@@ -37,7 +37,30 @@ async def test_a_line_says_who_did_what_and_what_it_changed(post, told, operator
     assert "&lt;b&gt;" in page.text
     assert "root" in page.text
     assert "Command line" in page.text
-    assert "nothing: only viewed" in page.text, "looks over all organizations are lines too"
+
+
+async def test_what_was_only_read_is_shown_when_asked_for(post, told, operator):
+    page = await operator.get("/operator/audit")
+    page = await operator.get("/operator/audit")
+    assert "audit.list" not in operations(page)
+    seen = await operator.get("/operator/audit?views=yes")
+    assert "audit.list" in operations(seen)
+    assert "viewed the audit log." in seen.text
+    assert {"org.set", "audit.list"} <= {*operations(seen)}
+    named = await operator.get("/operator/audit?operation=audit.list")
+    assert {*operations(named)} == {"audit.list"}
+    assert (await operator.get("/operator/audit?views=all")).status == 422
+
+
+async def test_a_line_is_a_sentence_about_things_by_their_names(post, told, operator):
+    whose = {"organization_id": post.organization_id}
+    await post.do("key.create", name="Boutique en ligne", type="secret", mode="live", **whose)
+    await post.do("retention.run")
+    page = await operator.get("/operator/audit")
+    shown = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page.text))
+    assert "root created the key Boutique en ligne." in shown
+    assert "root approved the sender name BARAKA." in shown
+    assert page.text.count(">Today</th>") == 1
 
 
 async def test_an_alert_is_told_in_words_and_by_the_clock_of_its_reader(post, operator):

@@ -471,6 +471,22 @@ def delivery(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def failures(**changes: Any) -> dict[str, Any]:
+    """Two deliveries of an endpoint that failed alike."""
+    at = {"firstAt": iso(AT_MS - 120_000), "lastAt": iso(AT_MS - 60_000)}
+    return {"status": 502, "error": "HTTP 502", "count": 2, "eventId": "evt_1", **at, **changes}
+
+
+def health(ways: list[dict[str, Any]]) -> dict[str, Any]:
+    """How an endpoint's last thirty days went: one failed delivery on the last but one."""
+    days = [
+        {"at": iso(AT_MS - back * 86_400_000), "delivered": 6, "failed": int(back == 1)}
+        for back in range(29, -1, -1)
+    ]
+    since = ways[-1]["firstAt"] if ways else None
+    return {"days": days, "failures": ways, "failedSince": since}
+
+
 def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """What the operations on webhooks and senders answer."""
     found = gateway.endpoints
@@ -499,7 +515,8 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
         case "webhook.show":
             days = {"days": 7, "delivered": 6, "failed": 2, "medianMs": 420, "latestOnly": False}
             told = {"endpoint": one, "pending": 1, "failed": 2, "version": 7}
-            return {**told, "lastDays": days, "disabledBy": gateway.disabled_by}
+            told |= {"lastDays": days, "health": health(gateway.failures)}
+            return {**told, "disabledBy": gateway.disabled_by}
         case "webhook.rotate":
             return {"endpoint": one, "secret": WEBHOOK_SECRET}
         case "webhook.enable" | "webhook.disable":
@@ -638,6 +655,7 @@ class FakeWebGateway:
     endpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
     deliveries: list[dict[str, Any]] = field(default_factory=list)
     disabled_by: str | None = None
+    failures: list[dict[str, Any]] = field(default_factory=lambda: [failures()])
     """Who disabled the endpoint, as ``webhook.show`` tells."""
     to_replay: int = 0
     looked_to: str | None = None

@@ -108,6 +108,8 @@ class TrailFilter:
     since: int | None = None
     until: int | None = None
     """At or after, and before: UTC epoch milliseconds."""
+    left_out: tuple[str, ...] = ()
+    """Operations whose lines are not listed."""
 
 
 def family_of(action: str) -> str:

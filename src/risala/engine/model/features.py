@@ -74,6 +74,8 @@ class Feature:
     """The features that it imports."""
     operations: tuple[Declared, ...] = ()
     """Sequences of its operations."""
+    views: tuple[str, ...] = ()
+    """Those of them whose lines in the audit trail tell of something that was only read."""
     images: Mapping[AuditImage, Declared] = field(default_factory=dict)
     """How the things that its operations change are read for the audit trail: a function of a
     connection and an id, which raises ``NotFound``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
@@ -10,6 +11,7 @@ from risala.engine.journal.audit import heads_file
 from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
+    MaybeFlag,
     MaybeMoment,
     MaybeText,
     MaybeTexts,
@@ -24,6 +26,7 @@ from risala.engine.kernel.operation import Call, Operations, line_of
 from risala.engine.model.audit import TrailFilter
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import Invalid
+from risala.engine.model.features import features
 from risala.engine.model.records.asks import Place, Steps
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep import trail
@@ -63,6 +66,8 @@ class ListLines(OfMaybeOrganization):
     ] = None
     subject: MaybeText = None
     """The id of the thing that was changed or viewed."""
+    changes_only: MaybeFlag = None
+    """True: without the entries of what was only read."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeTimedPlace = None
@@ -101,7 +106,23 @@ def _wanted(arguments: ListLines) -> TrailFilter:
         subject=arguments.subject,
         since=arguments.since,
         until=arguments.until,
+        left_out=views() if arguments.changes_only else (),
     )
+
+
+_VIEWS: Final = (
+    *("audit.chain", "audit.export", "audit.list", "carriers.preview", "carriers.traffic"),
+    *("inbound.list", "inbound.routes", "message.export", "message.find", "message.list"),
+    *("message.show", "number.show", "org.list", "security.show", "sender.list"),
+    "sender.requests",
+)
+
+
+@cache
+def views() -> tuple[str, ...]:
+    """The operations whose lines tell of something that was only read. A text that an operator read
+    for a stated reason (``message.body``) is none of them: the trail is looked at for it."""
+    return (*_VIEWS, *(name for feature in features() for name in feature.views))
 
 
 def _numbered(place: Place | None) -> Place | None:
@@ -137,6 +158,7 @@ async def _export(call: Call[ExportLines]) -> LinesPart:
         "who": arguments.who,
         "face": arguments.face,
         "subject": arguments.subject,
+        "changesOnly": arguments.changes_only,
         "since": maybe_iso(arguments.since),
         "until": maybe_iso(arguments.until),
     }

@@ -40,6 +40,7 @@ from risala.engine.model.records.webhooks import (
     EndpointWithSecret,
     ShownEndpoint,
 )
+from risala.engine.rules.days import midnight
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.webhooks.types import TYPES
 from risala.engine.services import Services
@@ -93,6 +94,8 @@ def meant(call: Call[Any]) -> str:
 
 SUMMED_DAYS: Final = 7
 """The time of the deliveries whose share and median are shown with an endpoint."""
+HEALTH_DAYS: Final = 30
+"""The days of an endpoint's health: a month shows whether a failure is new."""
 _MEMBERS: Final = (Role.OWNER.value, Role.DEVELOPER.value)
 """The roles in the audit trail of those who may disable an endpoint of their own."""
 
@@ -230,8 +233,23 @@ async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
         stored.deliveries.pending_count(endpoint_id),
         stored.deliveries.failed_count(endpoint_id, 0),
         stored.deliveries.summed(endpoint_id, SUMMED_DAYS, call.now_ms),
+        stored.deliveries.health(
+            endpoint_id,
+            _days(
+                call.services.accounts.organization(endpoint.organization_id).time_zone,
+                call.now_ms,
+            ),
+        ),
         _disabled_by(stored, endpoint),
     )
+
+
+def _days(zone: str, now_ms: int) -> tuple[int, ...]:
+    """When the last days began in a time zone, the oldest first."""
+    starts = [midnight(zone, now_ms)]
+    while len(starts) < HEALTH_DAYS:
+        starts.append(midnight(zone, starts[-1] - 1))
+    return tuple(reversed(starts))
 
 
 def _disabled_by(stored: Repositories, endpoint: Endpoint) -> str | None:

@@ -4,7 +4,7 @@ received messages."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -14,7 +14,7 @@ from risala.dataclass import dataclass
 from risala.engine.model.events import EventType
 from risala.engine.model.money import money
 from risala.engine.rules.webhooks import kannel_words, shapes
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -73,6 +73,22 @@ def choices_of(plan: NumberingPlan, currency: str) -> tuple[EventChoice, ...]:
         _choice("conversation.received", N_("A conversation has a new text."), **talk),
         _choice("conversation.assigned", N_("A conversation was given to a member."), **talk),
     )
+
+
+GROUPS: Final = (
+    (NC_("group of events", "Messages"), ("sms", "conversation")),
+    (NC_("group of events", "Codes"), ("verify",)),
+    (NC_("group of events", "Account"), ("balance", "sender")),
+)
+"""The groups of a form's events, by how their names begin."""
+
+
+def groups_of(choices: Sequence[EventChoice]) -> list[tuple[str, list[EventChoice]]]:
+    """The events of a form in its groups."""
+    return [
+        (label, [each for each in choices if each.type.partition(".")[0] in heads])
+        for label, heads in GROUPS
+    ]
 
 
 USUAL: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -27,13 +26,15 @@ from risala.http.dashboard.webhook_choice import (
     USUAL,
     EventChoice,
     choices_of,
+    groups_of,
     shape_holes,
 )
+from risala.http.dashboard.webhook_health import health_of, no_answer, runs_of, strip_of
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
-from risala.http.web.languages import N_, Words
+from risala.http.web.languages import N_
 from risala.http.web.lists import choice, counts, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
@@ -48,21 +49,8 @@ REPLAYED: Final = N_("The delivery is sent again.")
 ALL_REPLAYED: Final = N_("All deliveries that have failed since then are sent again.")
 STATES: Final = ("failed", "pending", "delivered")
 """The filters of deliveries."""
-NO_ANSWERS: Final[Mapping[str, str]] = {
-    "TIMEOUT": N_("Your server did not answer in time."),
-    "BROKEN": N_("The connection was lost before your server answered."),
-    "NOT_HTTP": N_("Your server did not answer in HTTP."),
-    "NAME_UNKNOWN": N_("The name of your server was not found."),
-    "NOT_CONNECTED": N_("There was no connection to your server."),
-    "TLS": N_("There was no secure connection: look at the certificate of your server."),
-    "URL_REFUSED": N_("This address must not be called. Enter another one."),
-    "ADDRESS_REFUSED": N_("This address must not be called. Enter another one."),
-    "TOO_LONG": N_("The answer of your server was too long."),
-    "SECRET_LOST": N_("The signing secret cannot be read. Create a new one."),
-    "BUSY": N_("The service itself could not send it."),
-    "INTERNAL": N_("The service itself could not send it."),
-}
-"""Why no answer came, by the code with which the stored text begins."""
+TABS: Final = ("settings",)
+"""The tabs of an endpoint beside that of its deliveries."""
 _SHOWN: Final = 25
 _CHUNKS: Final = 5
 """Chunks of a replay in one answer: a thousand deliveries; then the progress is shown."""
@@ -71,11 +59,14 @@ _CHUNKS: Final = 5
 async def show_all(request: PageRequest) -> TrioResponse:
     listed = (await request.ask_here(webhooks.LIST)).endpoints
     shown = [
-        (each, (await request.ask_here(webhooks.SHOW, endpoint_id=each.id)).last_days)
+        await request.ask_here(webhooks.SHOW, endpoint_id=each.id)
         for each in listed
         if each.mode == request.mode.value
     ]
-    return await request.page("webhooks/list.html", endpoints=shown)
+    return await request.page(
+        "webhooks/list.html",
+        endpoints=[(each.endpoint, each.last_days, strip_of(each.health)) for each in shown],
+    )
 
 
 def _choices(request: PageRequest) -> tuple[EventChoice, ...]:
@@ -103,7 +94,7 @@ def _drawn(
         "drawn": {each.name: each for each in _FORM.drawn(request.words, endpoint, typed)},
         "labels": _FORM.labels(request.words),
         "is_decoded": _is_decoded(endpoint) if typed is None else typed.ticked(DECODED),
-        "choices": _choices(request),
+        "groups": groups_of(_choices(request)),
         "shapes": [(name, request.words(label)) for name, label in SHAPE_CHOICES],
         "shape_holes": shape_holes(request),
     }
@@ -206,13 +197,18 @@ async def _page_of(
     path = f"/app/{request.organization_id}/webhooks/{_id(request)}"
     newer, older = (None if each is None else str(each) for each in (page.after, page.before))
     event_id = request.form.text("event") if request.http.method == "GET" else ""
+    tab = request.form.text("tab") if typed is None else "settings"
     return {
         **shallow(shown),
+        **health_of(request, shown.health),
+        "tab": tab,
         "state": state,
-        "deliveries": page.deliveries,
+        "deliveries": runs_of(page.deliveries, apart=state == "failed"),
         "pager": pager_of(path, query, newer=newer, older=older),
-        "live_at": None if newer else request.at(f"webhooks/{_id(request)}/live", state=state),
-        "opened": await _opened(request, event_id) if event_id else None,
+        "live_at": None
+        if newer or tab
+        else request.at(f"webhooks/{_id(request)}/live", state=state),
+        "opened": await _opened(request, event_id) if event_id and not tab else None,
         "no_answer": partial(no_answer, request.words),
         "since": request.form.text("since")[: len("2026-11-21T08:30")]
         or request.formats.field_text(request.formats.now_ms - 86_400_000),
@@ -254,12 +250,6 @@ def _is_decoded(endpoint: Endpoint | None) -> bool:
     return endpoint is not None and endpoint.signature_key == "decoded"
 
 
-def no_answer(words: Words, error: str | None) -> Markup | None:
-    """Why no answer came, in the reader's language; None: no reason is stored, or no known one."""
-    known = NO_ANSWERS.get((error or "").partition(":")[0])
-    return None if known is None else words(known)
-
-
 async def _opened(request: PageRequest, event_id: str) -> DeliveryStory:
     return await request.ask_here(webhooks.DELIVERY, endpoint_id=_id(request), event_id=event_id)
 
@@ -280,7 +270,7 @@ async def update(request: PageRequest) -> TrioResponse:
     except Refusal as error:
         values = await _page_of(request, error, form)
         return await request.wrong("webhooks/one.html", _faults(request, error), values)
-    return request.go(_home(request), CHANGED)
+    return request.go(request.at(f"webhooks/{quote(_id(request))}", tab="settings"), CHANGED)
 
 
 async def enable(request: PageRequest) -> TrioResponse:
@@ -303,7 +293,8 @@ async def rotate(request: PageRequest) -> TrioResponse:
     try:
         made = await request.ask_here(webhooks.ROTATE, endpoint_id=_id(request), at_once=at_once)
     except Refusal as error:
-        return await request.again("webhooks/one.html", error, await _page_of(request))
+        look = {**await _page_of(request), "tab": "settings"}
+        return await request.again("webhooks/one.html", error, look)
     return await _secret_shown(request, made)
 
 
@@ -358,7 +349,11 @@ def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
-_FILTERS: Final = (choice("state", N_("State"), STATES), *counts())
+_FILTERS: Final = (
+    choice("state", N_("State"), STATES),
+    choice("tab", N_("Page"), TABS),
+    *counts(),
+)
 _ONE: Final = "/app/<org>/webhooks/<endpoint_id>"
 
 

@@ -19,6 +19,7 @@ from risala.http.operator.audit import listing as trail
 from risala.http.operator.carriers import changes as carrier_changes
 from risala.http.operator.carriers import listing as carriers
 from risala.http.operator.carriers import one as carrier
+from risala.http.operator.carriers import traffic as carrier_traffic
 from risala.http.operator.messages import finding, message
 from risala.http.operator.organizations import listing as organizations
 from risala.http.operator.organizations import money
@@ -95,6 +96,7 @@ PAGES: Final = (
     carriers,
     carrier_changes,
     carrier,
+    carrier_traffic,
     finding,
     message,
     senders,

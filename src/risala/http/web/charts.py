@@ -75,6 +75,40 @@ def _drawn(bar: Bar, left: float, top: int) -> list[str]:
     return rectangles
 
 
+_SHARE_LEAST: Final = 12.0
+"""The least height of a part of a day that is not nothing: one failure among thousands is seen."""
+
+
+def strip_svg(bars: Sequence[Bar], label: str) -> Markup:
+    """Each place whole, parted by what it is made of: how it went, whatever its number was. An
+    empty one is a line on the ground. ``label`` is for screen readers."""
+    drawn = [_share_drawn(bar, place * _BAR) for place, bar in enumerate(bars)]
+    return as_markup(
+        f'<svg class="strip" viewBox="0 0 {_n(_BAR * len(bars))} 100" preserveAspectRatio="none"'
+        f' role="img" aria-label="{escape(label)}">{"".join(drawn)}</svg>'
+    )
+
+
+def _share_drawn(bar: Bar, left: float) -> str:
+    parts = [(colour, part) for colour, part in enumerate(bar.parts, start=1) if part > 0]
+    if not parts:
+        return (
+            f'<rect class="f0" x="{_n(left + _INSET)}" y="92" width="{_n(_BAR - 2 * _INSET)}"'
+            ' height="8"/>'
+        )
+    whole = sum(part for _, part in parts)
+    heights = [max(part * _HEIGHT / whole, _SHARE_LEAST) for _, part in parts]
+    y, rectangles = _HEIGHT, []
+    for (colour, _), height in zip(parts, heights, strict=True):
+        height *= _HEIGHT / sum(heights)
+        y -= height
+        rectangles.append(
+            f'<rect class="f{colour}" x="{_n(left + _INSET)}" y="{_n(y)}"'
+            f' width="{_n(_BAR - 2 * _INSET)}" height="{_n(height)}"/>'
+        )
+    return "".join(rectangles)
+
+
 _STAGE: Final = 22.0
 """Height of a stage of a funnel; the rest of its place leads to the next one."""
 _PLACE: Final = 30.0

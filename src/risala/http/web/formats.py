@@ -200,6 +200,14 @@ class Formats:
         """Saturday, as it begins a sentence."""
         return self.words.among("weekday", _WEEKDAYS[self._local(at).weekday()])
 
+    def day_text(self, at: Moment) -> Markup:
+        """A day above what happened on it: Today, Yesterday, or Saturday, 21 Nov 2026."""
+        local = self._local(at)
+        back = (self.today - local.date()).days
+        if back in (0, 1):
+            return self.words("Yesterday") if back else self.words("Today")
+        return self.words("{weekday}, {date}", weekday=self.weekday(at), date=self._day(local))
+
     def clock_text(self, at: Moment, *, seconds: bool = True) -> str:
         return _clock(self._local(at), seconds=seconds)
 

@@ -1,12 +1,16 @@
 """Pages of the audit trail: which lines are on them, and that a look at them is bounded."""
 
+from dataclasses import replace
+
 import pytest
 
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.journal.audit import trail
 from risala.engine.journal.store.audited import audited
 from risala.engine.model.audit import AuditEntry, TrailFilter
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.records.asks import Steps
+from risala.engine.operations.trail import views
 
 AMINA = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 OMAR = Caller("omar", CallerKind.CLI, Role.OPERATOR)
@@ -102,3 +106,19 @@ def test_every_look_is_by_an_index_in_its_order(lines):
     whole = "SCAN audit_log USING INDEX audit_log_by_subject"
     assert not [step for step in steps if step.startswith("SCAN audit_log") and step != whole]
     assert not [step for step in steps if "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 50])
+def test_what_was_only_read_is_left_out_where_changes_are_wanted(lines, limit):
+    for action in ("audit.list", "message.body"):
+        look = AuditEntry(caller=AMINA, action=action, at=55, details={"number": action})
+        lines.unit(audited(replace(look, always=True), lambda conn: None))
+    changes = everything(lines, TrailFilter(left_out=views()), limit)
+    assert changes == [11, 10, 9, 8, 7, 6, "message.body", 5, 4, 3, 2, 1, 0]
+    assert "audit.list" in everything(lines, TrailFilter(), limit)
+    assert everything(lines, TrailFilter(left_out=views(), action="topup"), limit) == [10, 6, 2]
+
+
+def test_each_operation_that_reads_all_organizations_is_a_view():
+    reads = {each.name for each in OPERATIONS.values() if each.reads_all_organizations}
+    assert reads <= {*views()} <= {*OPERATIONS}

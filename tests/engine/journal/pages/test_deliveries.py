@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from risala.engine.journal.webhooks import history
+from risala.engine.journal.webhooks import health, history
 from risala.engine.model.records.asks import Steps
-from risala.engine.model.records.webhooks import DeliverySum
+from risala.engine.model.records.webhooks import ENDPOINT_DISABLED, DeliverySum
 
 DAY_MS = 86_400_000
 STATES = ("delivered", "failed", "delivered", "pending")
@@ -73,14 +73,38 @@ def test_what_came_to_an_end_is_summed(book, shop):
     assert history.summed(book.conn, "whe_1", 1, DAY_MS, summed_max=3).is_cut
 
 
-def test_both_go_by_the_index(book, shop):
+def test_days_are_counted_up_to_a_bound_and_failures_are_put_together(book, shop):
+    book.conn.execute(
+        "UPDATE webhook_delivery SET status = 502, error = 'HTTP 502' WHERE seq IN (2, 3, 10, 11)"
+    )
+    cut = "UPDATE webhook_delivery SET error = ? WHERE seq = 18"
+    book.conn.execute(cut, (ENDPOINT_DISABLED,))
+    found = health.health(book.conn, "whe_1", (0, 4000, 8000))
+    assert [(each.at, each.delivered, each.failed) for each in found.days] == [
+        *((0, 2, 1), (4000, 2, 1), (8000, 2, 1)),
+    ]
+    assert [(each.status, each.error, each.count) for each in found.failures] == [
+        (None, ENDPOINT_DISABLED, 1),
+        (502, "HTTP 502", 2),
+    ]
+    assert (found.failures[1].first_at, found.failures[1].last_at) == (1000, 5000)
+    assert found.failed_since == 1000
+    found = health.health(book.conn, "whe_1", (0, 4000, 8000), looked_max=5)
+    assert [each.delivered for each in found.days] == [None, 0, 2]
+    found = health.health(book.conn, "whe_3", (0, 4000, 8000))
+    assert (found.failures, found.failed_since, found.days[0].delivered) == ((), None, 0)
+
+
+def test_all_go_by_the_indexes(book, shop):
     run = []
     book.conn.set_trace_callback(run.append)
     for steps in (Steps(2), Steps(2, before=(9,)), Steps(2, after=(9,))):
         history.page(book.conn, "whe_1", "failed", steps)
     history.summed(book.conn, "whe_1", 1, DAY_MS)
+    health.health(book.conn, "whe_1", (0, 4000))
     book.conn.set_trace_callback(None)
-    index = "SEARCH webhook_delivery USING (COVERING )?INDEX webhook_delivery_log "
+    run = [sql for sql in run if "webhook_delivery" in sql]
+    index = "SEARCH webhook_delivery USING (COVERING )?INDEX webhook_delivery_(log|failed) "
     for sql in run:
         plan = [step for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
         assert [step for step in plan if re.match(index, step)]

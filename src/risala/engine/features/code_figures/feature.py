@@ -13,6 +13,7 @@ FEATURE: Final = Feature(
     needs=("alerts",),
     access=later("features.code_figures.counting:lately"),
     operations=(later("features.code_figures.operations:OPERATIONS"),),
+    views=("codes.figures",),
     tables=("code_counts", "code_times", "code_totals"),
     cleared=later(_COUNTS + "clear"),
     metrics=later("features.code_figures.counting:of_codes"),

@@ -15,6 +15,7 @@ FEATURE: Final = Feature(
     name="conversations",
     needs=("lists", "tables"),
     operations=(later(_HERE + "operations:OPERATIONS"),),
+    views=("conversation.get", "conversation.list"),
     images={AuditImage.CONVERSATION: later(_STORED + "find")},
     duties={Duty.USUAL_CARRIER: later(_HERE + "stored.usual_carriers:usual_carrier")},
     received=later(_STORED + "note_text"),

@@ -13,6 +13,7 @@ FEATURE: Final = Feature(
     name="lists",
     needs=("tables",),
     operations=(later("features.lists.operations:OPERATIONS"),),
+    views=("list.show",),
     images={
         AuditImage.RECIPIENT_LIST: later(_LISTS + "recipient_list"),
         AuditImage.SAVED_TEXT: later(_TEXTS + "saved_text"),

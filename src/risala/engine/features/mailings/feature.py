@@ -17,6 +17,7 @@ FEATURE: Final = Feature(
         later(_OPERATIONS + "mailings:OPERATIONS"),
         later(_OPERATIONS + "rows:OPERATIONS"),
     ),
+    views=("mailing.person", "mailing.report", "mailing.rows", "mailing.workbook"),
     images={AuditImage.MAILING: later(_STORED + "mailings:mailing")},
     exported={
         "mailings": later(_STORED + "exported:mailings_of"),

@@ -19,6 +19,7 @@ FEATURE: Final = Feature(
         later(_HERE + "operations.payments:OPERATIONS"),
         later(_HERE + "operations.texts:OPERATIONS"),
     ),
+    views=("payment.list", "payment.queue", "payment.texts"),
     images={
         AuditImage.BANK_BALANCE: later(_TEXTS + "balance"),
         AuditImage.BANK_TEXT: later(_TEXTS + "text"),

@@ -11,6 +11,7 @@ _SERVICE: Final = _HERE + "service:"
 FEATURE: Final = Feature(
     name="request_log",
     operations=(later(_HERE + "operations:OPERATIONS"),),
+    views=("request.list", "request.show"),
     access=later(_SERVICE + "request_log"),
     tasks=later(_SERVICE + "tasks"),
     statistics=later(_SERVICE + "statistics"),

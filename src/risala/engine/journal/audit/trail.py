@@ -34,6 +34,9 @@ def _hit(filters: TrailFilter) -> tuple[str, tuple[object, ...]]:
     elif filters.action is not None:
         conditions.append("action = ?")
         values.append(filters.action)
+    if filters.left_out:
+        conditions.append(f"action NOT IN ({', '.join('?' * len(filters.left_out))})")
+        values += filters.left_out
     if filters.subject is not None:  # its lines are read by their numbers
         conditions.append("at >= ? AND at < ?")
         values += [filters.since or 0, TIME_END if filters.until is None else filters.until]

@@ -13,7 +13,7 @@ from risala.engine.journal.sealed.columns import header_of
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.journal.store.repository import Store, audited_command, command, read
-from risala.engine.journal.webhooks import deliveries, event_rows
+from risala.engine.journal.webhooks import deliveries, event_rows, health
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model import ids
@@ -55,8 +55,6 @@ class DeliveryRow:
 DELIVERIES: Final = Rows(DeliveryRow)
 _ATTEMPTS: Final = Rows(DeliveryAttempt, {"number": "n"})
 _SELECT: Final = f"SELECT {DELIVERIES.columns} FROM webhook_delivery"  # noqa: S608 -- a constant
-_GONE: Final = "0" * 19
-"""In place of the end of an event's id if the event is no longer kept."""
 
 
 def shown(conn: sqlite3.Connection, row: DeliveryRow) -> WebhookDelivery:
@@ -64,7 +62,7 @@ def shown(conn: sqlite3.Connection, row: DeliveryRow) -> WebhookDelivery:
     event = event_rows.by_key(conn, row.event)
     return WebhookDelivery(
         endpoint_id=row.endpoint_id,
-        event_id=ids.event_id(row.event, _GONE) if event is None else event.event_id,
+        event_id=ids.event_id(row.event, health.GONE) if event is None else event.event_id,
         type=None if event is None else event.type.value,
         state=row.state,
         attempts=row.attempts,
@@ -300,6 +298,7 @@ class DeliveryRepository:
         return CursorPage(deliveries, rows.newer, rows.older, end)
 
     summed = read(summed)
+    health = read(health.health)
     pending_count = read(pending)
     failed_count = read(failed_since)
     waiting = read(deliveries.waiting)

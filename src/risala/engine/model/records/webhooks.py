@@ -143,6 +143,44 @@ class DeliverySum:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveryDay:
+    """The finished deliveries of the events of one day."""
+
+    at: Moment
+    """When the day began where the organization is."""
+    delivered: int | None
+    """None: before the latest deliveries, which alone are counted."""
+    failed: int
+    """Among the latest failures, which alone are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFailures:
+    """Deliveries that failed in the same way."""
+
+    status: int | None
+    error: str | None
+    """The error of the latest of them."""
+    count: int
+    first_at: Moment
+    last_at: Moment
+    event_id: str
+    """The event of the latest of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointHealth:
+    """How the deliveries of the last days ended, day by day, and why those that failed did."""
+
+    days: tuple[DeliveryDay, ...] = ()
+    """The oldest first."""
+    failures: tuple[DeliveryFailures, ...] = ()
+    """The one that happened last first."""
+    failed_since: Moment | None = None
+    """When the oldest delivery that can be replayed was made; None: there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class EndpointWithCounts:
     """An endpoint with the number of its pending and failed deliveries."""
 
@@ -150,6 +188,7 @@ class EndpointWithCounts:
     pending: int
     failed: int
     last_days: DeliverySum
+    health: EndpointHealth
     disabled_by: str | None = None
     """The person or key that disabled it by hand: a member's address, the id of a key, or
     ``operator``, who runs the service. Null: it is enabled, the service disabled it, or the audit

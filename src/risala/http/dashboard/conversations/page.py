@@ -62,7 +62,6 @@ FILTERS: Final = (
 )
 _TEMPLATE: Final = "conversations/page.html"
 _PIECES: Final = "conversations/pieces.html"
-_DAY_MS: Final = 86_400_000
 
 
 async def show(request: PageRequest) -> TrioResponse:
@@ -272,20 +271,11 @@ def _days(
     """The messages of a thread by the day in the organization's time zone."""
     days: list[tuple[Markup, list[ThreadMessage]]] = []
     for message in shown:
-        day = _day(request, message.at)
+        day = request.formats.day_text(message.at)
         if not days or days[-1][0] != day:
             days.append((day, []))
         days[-1][1].append(message)
     return days
-
-
-def _day(request: PageRequest, at: int) -> Markup:
-    day, now_ms = request.formats.date_text(at), request.formats.now_ms
-    if day == request.formats.date_text(now_ms):
-        return request.words("Today")
-    if day == request.formats.date_text(now_ms - _DAY_MS):
-        return request.words("Yesterday")
-    return day
 
 
 def _when(request: PageRequest, at: int) -> Markup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
@@ -71,7 +71,7 @@ async def show(request: PageRequest) -> TrioResponse:
             request, query, arguments, {each.id: each.name or "" for each in found_keys}
         ),
         messages=page.messages,
-        rows=[_row(request, each) for each in page.messages],
+        days=_days(request, page.messages),
         page=page,
         export_at=request.at("messages/export", **_filters_of(query)),
         live_at=request.at("messages/live", **_filters_of(query), after=_newest(request, page)),
@@ -167,6 +167,19 @@ def _filters_of(query: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in query.items() if name in FILTERS}
 
 
+def _days(
+    request: PageRequest, messages: Sequence[Listed]
+) -> list[tuple[Markup, list[MessageRow]]]:
+    """The rows under the day on which their messages were accepted."""
+    days: list[tuple[Markup, list[MessageRow]]] = []
+    for message in messages:
+        day = request.formats.day_text(message.created_at)
+        if not days or days[-1][0] != day:
+            days.append((day, []))
+        days[-1][1].append(_row(request, message))
+    return days
+
+
 class MessageRow(NamedTuple):
     """A message as its reader sees it in the list. Made by the hundred, and so a tuple."""
 
@@ -205,7 +218,7 @@ def _row(request: PageRequest, message: Listed) -> MessageRow:
         sender=message.sender,
         segments=formats.num(message.segments),
         price=None if status in ("failed", "canceled") else formats.money(message.price, bare=True),
-        at=formats.clock_or_moment(message.created_at),
+        at=formats.clock(message.created_at),
     )
 
 

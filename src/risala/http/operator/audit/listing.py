@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup, escape
@@ -12,6 +12,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records.upkeep import trail
 from risala.engine.model.records.upkeep.trail import AuditLine
+from risala.http.operator.audit.sentences import name_of, sentence_of
 from risala.http.operator.system.alerts import KINDS
 from risala.http.web.face import PageAccess
 from risala.http.web.formats import ms_of
@@ -36,12 +37,13 @@ ROLES: Final = {
     "viewer": NC_("role", "viewer"),
     "user": NC_("role", "user"),
 }
-FILTERS: Final = ("operation", "who", "thing", "face", "since", "until")
+FILTERS: Final = ("operation", "who", "thing", "face", "since", "until", "views")
 ROW_FILTERS: Final = (
     typed("operation", N_("Operation")),
     typed("who", N_("By whom")),
     typed("thing", N_("Id"), "organization_id", "subject"),
     choice("face", N_("From where"), FACES),
+    choice("views", N_("What was only read"), ("yes",)),
     *days(),
 )
 """The filters that choose rows: a file has no pages."""
@@ -73,7 +75,12 @@ async def show(request: PageRequest) -> TrioResponse:
         "audit/list.html",
         page=page,
         state=state,
-        lines=[_view(request, each) for each in page.lines],
+        days=_by_day(request, page.lines),
+        switch_at={
+            "": request.at("audit", **{**query, "views": ""}),
+            "yes": request.at("audit", **{**query, "views": "yes"}),
+        },
+        is_by_name="operation" in query,
         query=query,
         faces=[(name, request.words.among("face", word)) for name, word in FACES.items()],
         chips=chips_of(request, query),
@@ -91,6 +98,9 @@ def asked_for(request: PageRequest, query: Mapping[str, str]) -> dict[str, objec
     """The filters as arguments of the operations."""
     names = ("operation", "who", "face")
     arguments: dict[str, object] = {name: query[name] for name in names if name in query}
+    # Who names an operation wants its lines, whatever it does.
+    if "operation" not in query and "views" not in query:
+        arguments["changes_only"] = True
     if thing := query.get("thing", ""):
         arguments["organization_id" if thing.startswith(ORGANIZATION) else "subject"] = thing
     for name, later in (("since", 0), ("until", 1)):
@@ -119,6 +129,19 @@ def chips_of(request: PageRequest, query: Mapping[str, str]) -> list[Chip]:
     return chips(labels, query, request.at, "audit")
 
 
+def _by_day(
+    request: PageRequest, lines: Sequence[AuditLine]
+) -> list[tuple[Markup, list[dict[str, Any]]]]:
+    """The lines under their days."""
+    days: list[tuple[Markup, list[dict[str, Any]]]] = []
+    for line in lines:
+        day = request.formats.day_text(line.at)
+        if not days or days[-1][0] != day:
+            days.append((day, []))
+        days[-1][1].append(_view(request, line))
+    return days
+
+
 def _view(request: PageRequest, line: AuditLine) -> dict[str, Any]:
     """A line as its reader sees it."""
     face, role = line.face, line.role
@@ -126,10 +149,9 @@ def _view(request: PageRequest, line: AuditLine) -> dict[str, Any]:
     kind = {} if alert is None else {"kind": alert}
     return {
         "line": line,
+        "sentence": sentence_of(request, line, _thing(request, line, alert)),
         "face": request.words.among("face", FACES[face]) if face in FACES else face,
         "role": request.words.among("role", ROLES[role]) if role in ROLES else role,
-        "thing_at": _thing_at(request, line.subject),
-        "alert": alert,
         "changes": _changes(request, line.before or {}, {**(line.after or {}), **kind}),
     }
 
@@ -138,6 +160,16 @@ def _alert_kind(request: PageRequest, line: AuditLine) -> Markup | None:
     """The kind of alerts that a line is about, in words; None: it is about none."""
     kind = (line.after or {}).get("kind") if line.action.startswith(_ALERTS) else None
     return request.words.among("alert", KINDS[kind]) if kind in KINDS else None
+
+
+def _thing(request: PageRequest, line: AuditLine, alert: Markup | None) -> Markup | None:
+    """The thing of a line by its name, which leads to its page, else to its lines."""
+    name = name_of(line)
+    if name is None:
+        return None
+    subject = line.subject or line.organization_id
+    at = _thing_at(request, subject) or request.at("audit", thing=subject or "")
+    return Markup('<a href="{}">{}</a>').format(at, alert or request.name_of(name))
 
 
 def _thing_at(request: PageRequest, subject: str | None) -> str | None:

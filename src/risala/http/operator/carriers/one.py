@@ -12,7 +12,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.dataclass import dataclass
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.asks import FeatureAccess
-from risala.engine.model.records.carriers import routes, state
+from risala.engine.model.records.carriers import state
 from risala.engine.model.records.carriers.state import CarrierDetails, CommandAnswer
 from risala.http.operator.blocks import REDRAWN_S_MIN, Runs, blocks_of, log_failure, runs_of
 from risala.http.operator.carriers.driver_words import (
@@ -21,7 +21,7 @@ from risala.http.operator.carriers.driver_words import (
     driver_phrase,
 )
 from risala.http.operator.carriers.listing import PAGE
-from risala.http.operator.carriers.tiles import BEAT_S, tile
+from risala.http.operator.carriers.tiles import tile
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
@@ -52,9 +52,6 @@ COUNTS: Final = {
 }
 """Since the service started."""
 _ONE: Final = f"{PAGE}/<carrier>"
-TRAFFIC_LINES_MAX: Final = 200
-"""The latest lines that are shown; a busy link has more in a few seconds."""
-_TRAFFIC: Final = f"{_ONE}/traffic"
 _TEMPLATE: Final = "carriers/one.html"
 
 
@@ -202,32 +199,6 @@ def _of_part(form: SentForm) -> list[str]:
     return values
 
 
-# The traffic of its link in the last minutes, in the terms of its protocol.
-
-
-async def live_traffic(request: PageRequest) -> TrioResponse:
-    pieces = Pieces()
-
-    async def draw(_: object) -> str:
-        return pieces.fresh(
-            await request.drawn("carriers/traffic_pieces.html", await _traffic_values(request))
-        )
-
-    return request.live(draw, by_time=True, beat_s=BEAT_S)
-
-
-async def _traffic_values(request: PageRequest) -> dict[str, Any]:
-    name = request.arguments["carrier"]
-    lane = await request.ask(state.SHOW, carrier=name)
-    traffic = await request.ask(routes.TRAFFIC, carrier=name, limit=TRAFFIC_LINES_MAX)
-    return {
-        "lane": lane,
-        "tile": tile(request.formats, lane),
-        "lines": traffic.lines[::-1],
-        "lines_max": TRAFFIC_LINES_MAX,
-    }
-
-
 ROUTES: Final = (
     PageRoute(
         path=_ONE, view=shows(_TEMPLATE, _values), access=PageAccess.OPERATOR, needs=state.SHOW
@@ -254,14 +225,5 @@ ROUTES: Final = (
         needs=state.ASK,
         method="POST",
         once=True,
-    ),
-    PageRoute(
-        path=_TRAFFIC,
-        view=shows("carriers/traffic.html", _traffic_values),
-        access=PageAccess.OPERATOR,
-        needs=routes.TRAFFIC,
-    ),
-    PageRoute(
-        path=f"{_TRAFFIC}/live", view=live_traffic, access=PageAccess.OPERATOR, needs=routes.TRAFFIC
     ),
 )
