@@ -10,12 +10,16 @@ shows the way to the others. The theme's words and the tree are in the language 
 
 Nothing is fetched, neither by the build nor by who reads: furo brings its own style and uses the
 fonts of the reader's system; links to other hosts are listed in external-links.txt, not tried.
+
+docs/moved.txt has a line for each page that moved: its old path and its new one, below docs.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +191,28 @@ class Outside:
             if source.is_dir():
                 shutil.copytree(source, site, dirs_exist_ok=True)
             (Path(app.outdir) / "index.html").write_text(here + "<title>Risala</title>\n", "utf-8")
+            redirect_moved(Path(app.outdir) / "docs", app.env.found_docs)
+
+
+def redirect_moved(site: Path, pages: Collection[str]) -> None:
+    """The address of a page that moved or was merged leads to its new place, in each language."""
+    listed = ROOT / "docs/moved.txt"
+    lines = [line.split() for line in listed.read_text("utf-8").splitlines()]
+    for old, new in (line for line in lines if len(line) == 2):
+        page, _, anchor = new.partition("#")
+        for folder in ("", "fr/", "ar/"):
+            if f"docs/{folder}{page}".removesuffix(".md") not in pages:
+                continue
+            stub = (site / folder / old).with_suffix(".html")
+            target = os.path.relpath((site / folder / page).with_suffix(".html"), stub.parent)
+            if not folder and anchor:
+                target += f"#{anchor}"
+            stub.parent.mkdir(parents=True, exist_ok=True)
+            stub.write_text(
+                f'<!doctype html><meta http-equiv="refresh" content="0; url={target}">'
+                f'<title>Risala</title><a href="{target}">{target}</a>\n',
+                "utf-8",
+            )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

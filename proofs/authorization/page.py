@@ -41,7 +41,7 @@ Every address, page, operation and command, with who comes in. Tests go to each 
 caller (`tests/proofs/authorization`, `tests/engine/operations`) and compare; one that is not here
 fails them. What each operation takes is in [Operations](operations.md); why it is so, in the
 [security model](../discussion/security-model.md) and the
-[threat model](../discussion/threat-model.md).
+[threat model](threat-model.md).
 
 *in*: the door is open, and the answer is about the request. A number is the status of the refusal;
 *sign-in*: sent to sign in. A caller who is refused has changed nothing.

@@ -67,7 +67,7 @@ ODD = (
 AS_WRITTEN = (
     "CHANGELOG.md",
     "docs/decisions/",
-    "docs/discussion/what-third-parties-found.md",
+    "docs/reference/found.md",
     "docs/reference/evidence.md",
     "docs/reference/glossary.md",
 )

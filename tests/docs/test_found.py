@@ -1,4 +1,4 @@
-"""Each test that the page of findings names is there, and those of kinds have many inputs."""
+"""Each test that the appendix of findings names is there, and those of kinds have many inputs."""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from proofs.findings import PAGE, render, rounds
+
 from cases import sweep
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/discussion/what-third-parties-found.md").read_text()
-ROWS = re.findall(r"^\| (\d+) \|(.*)\|$", PAGE, re.MULTILINE)
-KINDS = re.findall(
-    r"^\| (.+?) \| (.+) \|$",
-    PAGE.partition("### Each kind, and the inputs that hold it")[2].partition("\n## ")[0],
-    re.MULTILINE,
-)[1:]
+ROUNDS = rounds()
+NEWEST = ROUNDS[0]
+FINDINGS = [row for each in ROUNDS for row in (*each.findings, *each.attacks)]
 INPUTS_MIN: Final = 10
-_NAMED = re.compile(r"`(tests/[\w/.-]+\.py)::([\w:]+)")
 
 
-def test_every_finding_has_a_row():
-    numbers = {int(number) for number, _ in ROWS}
+def test_the_page_is_what_the_files_say():
+    assert PAGE.read_text("utf-8") == render(), "`make generated` writes it"
+
+
+@sweep("each", ROUNDS, named=lambda each: each.title)
+def test_every_finding_has_a_row(each):
+    numbers = {row["number"] for row in NEWEST.findings}
     assert numbers == {*range(1, max(numbers) + 1)}
+    assert each.findings
 
 
-@sweep(("number", "row"), ROWS)
-def test_a_finding_is_held_by_tests_that_exist(number, row):
-    named = _NAMED.findall(row)
-    assert named
-    for path, name in named:
+@sweep("row", FINDINGS)
+def test_a_finding_is_held_by_tests_that_exist(row):
+    assert row["tests"]
+    for test in row["tests"]:
+        path, _, name = test.partition("::")
         wanted = rf"\b(def|class) {name.rpartition(':')[2]}\b"
-        assert re.search(wanted, (ROOT / path).read_text()), (path, name)
+        assert re.search(wanted, (ROOT / path).read_text()), test
 
 
 @cache
@@ -56,12 +59,12 @@ def inputs(path: str, name: str) -> int:
 
 
 def test_kinds_are_told():
-    assert len(KINDS) >= INPUTS_MIN
+    assert len(NEWEST.kinds) >= INPUTS_MIN
 
 
-@sweep(("kind", "held"), KINDS)
-def test_a_kind_is_held_by_many_inputs(kind, held):
-    named = _NAMED.findall(held)
-    assert named
-    for path, name in named:
-        assert inputs(path, name) >= INPUTS_MIN, (path, name)
+@sweep("row", NEWEST.kinds)
+def test_a_kind_is_held_by_many_inputs(row):
+    assert row["tests"]
+    for test in row["tests"]:
+        path, _, name = test.partition("::")
+        assert inputs(path, name) >= INPUTS_MIN, test

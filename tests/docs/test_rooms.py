@@ -26,7 +26,7 @@ def rooms() -> set[str]:
 
 def listed() -> Iterator[str]:
     """The rooms as the page lists them: two spaces of indent for a room, four for one inside it."""
-    block = re.search(r"```text\nsrc/risala/\n(.*?)```", ARCHITECTURE.read_text(), re.DOTALL)
+    block = re.search(r"```text\nsrc/risala/\n(.*?)```", CONTRIBUTING.read_text(), re.DOTALL)
     assert block is not None
     outer = ""
     for line in block[1].splitlines():

@@ -38,6 +38,7 @@ def write_small(tmp_path: Path) -> Path:
     for folder in ("templates", "static"):
         shutil.copytree(ROOT / "docs" / folder, tmp_path / "docs" / folder)
     (tmp_path / "docs/index.md").write_text("# Pages\n")
+    (tmp_path / "docs/moved.txt").write_text("old/gone.md page.md#its-part\n")
     (tmp_path / "docs/all.md").write_text(
         "# All\n\n## Learn\n\n- [A page](page.md): good\n"
         "\n## En français\n\n- [Une page](fr/page.md)\n"
@@ -89,6 +90,14 @@ def test_a_page_in_a_list_is_in_the_tree(site):
     assert "fr/page.html" not in index, "the tree is that of one language"
     check_french((site / "docs/fr/page.html").read_text("utf-8"))
     check_arabic((site / "docs/ar/page.html").read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_the_address_of_a_page_that_moved_leads_on(site):
+    here = site / "docs/old/gone.html"
+    assert 'content="0; url=../page.html#its-part"' in here.read_text("utf-8")
+    french = site / "docs/fr/old/gone.html"
+    assert 'content="0; url=../page.html"' in french.read_text("utf-8"), "its anchor is another"
 
 
 def check_french(page: str) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs/discussion/threat-model.md").read_text("utf-8")
+TEXT = (ROOT / "docs/reference/threat-model.md").read_text("utf-8")
 TESTS = re.findall(r"`(tests/[\w/.-]+?)(?:::(\w+))?`", TEXT)
 FILES = re.findall(r"`((?:http|engine|app)/[\w/]+\.py)`", TEXT)
 PLAIN = {"a plugin's author": "it runs in the process"}

@@ -87,7 +87,7 @@ GUIDES = [
     ),
     Guide("docs/how-to/come-from-twilio.md", (SHOP,), "[compat.twilio]\nenabled = true\n"),
     Guide("docs/how-to/keep-keys-safe.md", (SHOP,), serves=True),
-    Guide("docs/how-to/rotate-the-server-key.md", serves=True),
+    Guide("docs/how-to/keep-the-servers-keys.md", serves=True),
     Guide("docs/how-to/offer-smpp-to-customers.md", (SHOP,)),
     Guide("docs/how-to/people-and-sign-in.md", (SHOP,), serves=True),
     Guide(

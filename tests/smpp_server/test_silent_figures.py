@@ -1,7 +1,7 @@
 """What silent connections of one address come to, before and now.
 
 *Before* is today's server without the guard. The figures stand in a table of
-docs/discussion/what-third-parties-found.md.
+docs/reference/found.md.
 """
 
 from __future__ import annotations

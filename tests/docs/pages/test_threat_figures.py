@@ -23,7 +23,7 @@ from risala.engine.rules.people.lifetimes import (
 from risala.engine.rules.verify_settings import VerifySettings
 from risala.engine.rules.webhooks.signatures import SECRET_BYTES
 
-PAGE = Path(__file__).parents[3] / "docs/discussion/threat-model.md"
+PAGE = Path(__file__).parents[3] / "docs/reference/threat-model.md"
 HOURS = 365 * 24
 KEYS_A_SECOND = 10_000
 """More wrong keys than one machine answers in a second."""

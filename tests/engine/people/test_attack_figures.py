@@ -1,7 +1,7 @@
 """What attacks on sign-in and invitations come to, with the limits of before and those of now.
 
 *Before* is today's code without the guard in question. The figures stand in a table of
-docs/discussion/what-third-parties-found.md.
+docs/reference/found.md.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.model.commands import SendCode, SendMessage
 
-PAGE = Path(__file__).parents[3] / "docs" / "discussion" / "threat-model.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "threat-model.md"
 KEYS = ("server.key", "sealing.key", "audit.key")
 TEXT, NUMBER = "planted text Zebrafink 4417", "+22236123456"
 PERSON, NAME = "planted.owner@shop.example", "Planted Organization"

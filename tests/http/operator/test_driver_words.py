@@ -74,7 +74,7 @@ STAYS = (
     # What a modem is and stores in, in the words of its protocol.
     r"x1, SIM …",
 )
-"""Sentences that stay in English, as ``docs/discussion/what-third-parties-found.md`` says."""
+"""Sentences that stay in English, as ``docs/reference/found.md`` says."""
 
 
 words_of = cache(load_words)

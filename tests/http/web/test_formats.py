@@ -1,4 +1,4 @@
-"""Each format in three languages, as docs/discussion/interface.md has them."""
+"""Each format in three languages, as docs/reference/interface.md has them."""
 
 import json
 import re

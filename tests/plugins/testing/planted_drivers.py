@@ -1,7 +1,7 @@
 """Twenty mistakes that authors of drivers make, one in each driver, and the check that catches it.
 
-``bad_drivers.py`` proves each check; this list begins with the mistakes. Each docstring is a row of
-the table in ``docs/tutorials/write-a-driver.md``.
+``bad_drivers.py`` proves each check; this list begins with the mistakes.
+``docs/tutorials/write-a-driver.md`` says how many are caught.
 """
 
 from __future__ import annotations

@@ -117,13 +117,14 @@ def test_a_bad_plugin_fails_the_check_that_it_should_and_no_other(found, suite):
     assert not found[suite]["passes"]
 
 
-def test_the_tutorial_shows_what_was_planted():
-    rows = [
-        f"| {mistake} | {f'`{check}`' if check else 'none'} |"
-        for mistake, check in PLANTED.values()
+def test_the_tutorial_says_how_many_are_caught():
+    missed = [mistake for mistake, check in PLANTED.values() if check is None]
+    assert len(PLANTED) == 20
+    assert missed == [
+        "Two submits at once get each other's ids, so that receipts are about the other message."
     ]
-    assert len(rows) == 20
-    assert "\n".join(rows) in TUTORIAL.read_text("utf-8")
+    text = " ".join(TUTORIAL.read_text("utf-8").split())
+    assert "Of twenty mistakes that authors make, the suite catches nineteen." in text
 
 
 @pytest.mark.slow
