@@ -11,6 +11,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.records.record import shallow
 from risala.http.operator.carriers.listing import PAGE
+from risala.http.operator.carriers.tiles import carrier_named
 from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
@@ -31,12 +32,8 @@ async def of_carrier(request: PageRequest, carrier: str) -> dict[str, Any]:
     return {"has_address": True, "stored_address": calls.stored(carrier)}
 
 
-def _carrier(request: PageRequest) -> str:
-    return str(request.arguments["carrier"])
-
-
 async def _values(request: PageRequest) -> dict[str, Any]:
-    carrier = _carrier(request)
+    carrier = carrier_named(request)
     values = await of_carrier(request, carrier)
     if not values:
         raise NotFound("There is no such page.")
@@ -45,7 +42,7 @@ async def _values(request: PageRequest) -> dict[str, Any]:
 
 async def rotate(request: PageRequest) -> TrioResponse:
     """Make an address, and show it this once."""
-    made = await request.ask(ROTATE, carrier=_carrier(request))
+    made = await request.ask(ROTATE, carrier=carrier_named(request))
     return await request.page("carriers/new_address.html", shallow(made), is_secret=True)
 
 

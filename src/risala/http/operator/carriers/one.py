@@ -21,7 +21,7 @@ from risala.http.operator.carriers.driver_words import (
     driver_phrase,
 )
 from risala.http.operator.carriers.listing import PAGE
-from risala.http.operator.carriers.tiles import tile
+from risala.http.operator.carriers.tiles import carrier_named, tile
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
@@ -62,13 +62,8 @@ def _called_at(request: PageRequest, carrier: str) -> str:
     return "" if callee is None else calls.url_of(callee)
 
 
-def _named(request: PageRequest) -> str:
-    """The carrier that the page is about."""
-    return str(request.arguments["carrier"])
-
-
 async def _values(request: PageRequest, answer: CommandAnswer | None = None) -> dict[str, Any]:
-    name = _named(request)
+    name = carrier_named(request)
     lane = await request.ask(state.SHOW, carrier=name)
     words = request.words
     return {
@@ -126,7 +121,7 @@ async def live(request: PageRequest) -> TrioResponse:
     async def filled() -> FilledPart:
         return await _filled(request, await request.ask(state.SHOW, carrier=name))
 
-    name, pieces = _named(request), Pieces()
+    name, pieces = carrier_named(request), Pieces()
     beat_s = (await filled()).beat_s  # before the stream: or 404
     if beat_s is None:
         raise NotFound("There is no such page.")
@@ -140,7 +135,7 @@ async def live(request: PageRequest) -> TrioResponse:
 
 async def override(request: PageRequest) -> TrioResponse:
     """Set another pace or weight than the settings have."""
-    form, name = request.form, _named(request)
+    form, name = request.form, carrier_named(request)
     typed = {
         field: form.text(field).replace(",", ".")
         for field in ("rate_per_s", "weight")
@@ -165,7 +160,7 @@ def _numbers(typed: Mapping[str, str]) -> dict[str, object]:
 
 
 async def end_override(request: PageRequest) -> TrioResponse:
-    name = _named(request)
+    name = carrier_named(request)
     try:
         await request.ask(state.END_OVERRIDE, carrier=name)
     except Refusal as error:
@@ -180,7 +175,7 @@ async def ask(request: PageRequest) -> TrioResponse:
     try:
         answer = await request.ask(
             state.ASK,
-            carrier=_named(request),
+            carrier=carrier_named(request),
             command=form.text("command"),
             arguments=arguments,
         )

@@ -13,6 +13,7 @@ from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.operator.carriers.words import reason_sentence
 from risala.http.web.formats import Formats
 from risala.http.web.messages.sentences import cause_markup
+from risala.http.web.page_request import PageRequest
 
 WAITS_LONG_MS: Final = 30_000
 """A message leaves within seconds: one that has waited so long is drawn in amber."""
@@ -86,3 +87,8 @@ def _quota_class(quota: CarrierQuota) -> str:
     if used >= limit:
         return "bad"
     return "warn" if used >= NEARLY * limit else ""
+
+
+def carrier_named(request: PageRequest) -> str:
+    """The carrier that a page's address names."""
+    return str(request.arguments["carrier"])

@@ -12,7 +12,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.dataclass import dataclass
 from risala.engine.model.records.carriers import routes, state
 from risala.engine.model.records.carriers.routes import TrafficLine
-from risala.http.operator.carriers.tiles import BEAT_S, tile
+from risala.http.operator.carriers.tiles import BEAT_S, carrier_named, tile
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists import Pager, choice, counts, typed
@@ -131,7 +131,7 @@ async def live(request: PageRequest) -> TrioResponse:
 
 
 async def _values(request: PageRequest) -> dict[str, Any]:
-    name, form = request.arguments["carrier"], request.form
+    name, form = carrier_named(request), request.form
     lane = await request.ask(state.SHOW, carrier=name)
     traffic = await request.ask(routes.TRAFFIC, carrier=name, limit=LINES_MAX)
     digits = re.sub(r"\D", "", form.text("digits"))
