@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 from rich.console import Console
@@ -44,7 +45,7 @@ def main() -> int:
         for part in parts:
             told = _Told(progress, progress.add_task(part.name, total=None))
             tried = try_part(part, given.tools, told, again=given.again)
-            here = [one for one in stored if one.path.startswith(f"{part.source}/")]
+            here = [one for one in stored if fnmatch(one.path, part.paths)]
             alike, other, unused = same.explained(tried.survived, here)
             rows.append(_row(tried, alike, other))
             is_good = is_good and not other and not unused

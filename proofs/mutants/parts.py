@@ -12,17 +12,27 @@ class Part:
 
     name: str
     source: str
-    """A folder of ``src/risala``."""
+    """A folder of ``src/risala``, or one of its files."""
     tests: tuple[str, ...]
     """Files and folders of ``tests``."""
     cached: tuple[str, ...] = ()
     """Functions whose results the process keeps: mutmut tries their mutants in processes that have
     inherited them, and so what it did not see is tried once more in one of its own."""
 
+    @property
+    def paths(self) -> str:
+        """The pattern of its files, below ``src/risala``."""
+        return self.source if self.source.endswith(".py") else f"{self.source}/*"
+
 
 PARTS: Final = (
     Part("rules", "engine/rules", ("engine/rules",)),
     Part("sms", "sms", ("sms",)),
+    Part(
+        "request-log",
+        "engine/features/request_log/rules.py",
+        ("engine/features/request_log/test_rules.py",),
+    ),
     Part("tpdu", "drivers/modem/tpdu", ("drivers/modem/tpdu", "drivers/modem/test_parts.py")),
     Part(
         "smpp",

@@ -114,7 +114,7 @@ class _Work:
         (self._place / "mutants/mutmut-stats.json").unlink(missing_ok=True)
         settings = {
             "source_paths": ["src"],
-            "only_mutate": [f"src/risala/{self._part.source}/*"],
+            "only_mutate": [f"src/risala/{self._part.paths}"],
             "pytest_add_cli_args_test_selection": list(self._tests),
             "pytest_add_cli_args": _PYTEST,
             "use_git_change_detection": ["false"],
@@ -209,7 +209,8 @@ _PYTEST: Final = [
 
 def _modules(part: Part) -> list[str]:
     folder = ROOT / "src/risala" / part.source
-    files = (path.relative_to(ROOT / "src") for path in sorted(folder.rglob("*.py")))
+    there = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
+    files = (path.relative_to(ROOT / "src") for path in there)
     return [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in files]
 
 

@@ -1,4 +1,4 @@
-"""Six attacks and four honest days before three guards: writes the table of it."""
+"""Seven attacks and four honest days before three guards: writes the table of it."""
 
 from __future__ import annotations
 

@@ -182,6 +182,15 @@ def _mixed(town: Town, random: Random) -> Iterator[Ask]:
     return pumped(random, times, town.number, town.address)
 
 
+def _repeats(town: Town, random: Random) -> Iterator[Ask]:
+    """Each number as often as the hour lets it, before any of its codes counts as missed."""
+    blocks = [f"+222{random.choice('234')}{random.randrange(10_000):04}" for _ in range(40)]
+    for first_ms in _spread(random, 600, 9, 10, DAYS_BEFORE):
+        number = _in(random, blocks)
+        times = (first_ms + each * 35 * S for each in range(5))
+        yield from pumped(random, times, partial(str, number), partial(_fresh, random))
+
+
 def _calm(town: Town, random: Random) -> Iterator[Ask]:
     blocks = [f"+2224{random.randrange(10_000):04}" for _ in range(20)]
     whence = [_fresh(random) for _ in range(50)]
@@ -232,6 +241,7 @@ ATTACKS: Final[dict[str, Callable[[int], Day]]] = {
     "many addresses": lambda seed: _attack("many addresses", seed, _addresses),
     "one network": lambda seed: _attack("one network", seed, _network),
     "mixed with true users": lambda seed: _attack("mixed with true users", seed, _mixed),
+    "each number five times": lambda seed: _attack("each number five times", seed, _repeats),
     "after a long calm": lambda seed: _attack("after a long calm", seed, _calm, 20),
 }
 HONEST: Final[dict[str, Callable[[int], Day]]] = {

@@ -24,7 +24,7 @@ class Guard(Protocol):
 
     def passes(self, ask: Ask) -> bool: ...
     def entered(self, ask: Ask, now_ms: int) -> None: ...
-    def missed(self, ask: Ask, now_ms: int) -> None: ...
+    def missed(self, ask: Ask, now_ms: int, codes: int) -> None: ...
 
 
 class HourlyLimits:
@@ -55,7 +55,7 @@ class Ours:
         self.windows = Windows()
         self._counted: dict[int, Sequence[CodeGroup]] = {}
         self._probes: dict[int, GroupKind] = {}
-        self._missed: set[int] = set()
+        self._missed: dict[int, int] = {}
 
     def passes(self, ask: Ask) -> bool:
         groups = groups_of(ask.number, address=ask.address, key="key")
@@ -71,14 +71,14 @@ class Ours:
         return True
 
     def entered(self, ask: Ask, now_ms: int) -> None:
-        late = -1.0 if id(ask) in self._missed else 0.0
-        self.windows.count(self._counted[id(ask)], now_ms, missed=late, entered=1.0)
+        late = self._missed.get(id(ask), 0)
+        self.windows.count(self._counted[id(ask)], now_ms, missed=-late, entered=1.0)
         if id(ask) in self._probes:
             self.windows.probe_entered(self._probes[id(ask)], now_ms)
 
-    def missed(self, ask: Ask, now_ms: int) -> None:
-        self._missed.add(id(ask))
-        self.windows.count(self._counted[id(ask)], now_ms, missed=1.0)
+    def missed(self, ask: Ask, now_ms: int, codes: int) -> None:
+        self._missed[id(ask)] = codes
+        self.windows.count(self._counted[id(ask)], now_ms, missed=codes)
 
 
 class Authgear:
@@ -131,4 +131,4 @@ class Authgear:
         self._days[now_ms // DAY_MS] += 1
         self._fill(ask, now_ms, -1.0)
 
-    def missed(self, ask: Ask, now_ms: int) -> None: ...
+    def missed(self, ask: Ask, now_ms: int, codes: int) -> None: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Final
+from typing import Final, NamedTuple
 
 from proofs.pumping.days import Ask, Day
 from proofs.pumping.guards import Authgear, Guard, HourlyLimits, Ours
@@ -27,6 +27,15 @@ class Played:
     """Those of them who were refused once or more."""
 
 
+class _Pending(NamedTuple):
+    """The last code of a number."""
+
+    place: int
+    codes: int
+    """How many were sent: it, and those instead of which it was asked for."""
+    is_missed: bool = False
+
+
 def play(day: Day, guard: Guard | None, *, challenges: bool = False) -> Played:
     """Play a day.
 
@@ -36,7 +45,7 @@ def play(day: Day, guard: Guard | None, *, challenges: bool = False) -> Played:
     """
     limits = HourlyLimits()
     ends: list[tuple[int, int, bool, Ask]] = []
-    pending: dict[str, int] = {}
+    pending: dict[str, _Pending] = {}
     pumped = lost = 0
     users: set[str] = set()
     refused: set[str] = set()
@@ -58,7 +67,9 @@ def play(day: Day, guard: Guard | None, *, challenges: bool = False) -> Played:
         limits.sent(ask)
         if guard is None:
             continue
-        pending[ask.number] = place
+        before = pending.get(ask.number)
+        codes = 1 if before is None or before.is_missed else 1 + before.codes
+        pending[ask.number] = _Pending(place, codes)
         after = ask.enters_after_ms
         if after is not None:
             heappush(ends, (ask.at_ms + after, place, True, ask))
@@ -68,14 +79,22 @@ def play(day: Day, guard: Guard | None, *, challenges: bool = False) -> Played:
 
 
 def _end(
-    guard: Guard | None, pending: dict[str, int], at_ms: int, place: int, entered: bool, ask: Ask
+    guard: Guard | None,
+    pending: dict[str, _Pending],
+    at_ms: int,
+    place: int,
+    entered: bool,
+    ask: Ask,
 ) -> None:
     assert guard is not None
     if entered:
         guard.entered(ask, at_ms)
         pending.pop(ask.number, None)
-    elif pending.get(ask.number) == place:  # else another code of this number stands for it
-        guard.missed(ask, at_ms)
+        return
+    last = pending.get(ask.number)
+    if last is not None and last.place == place:  # else another code of this number stands for it
+        pending[ask.number] = last._replace(is_missed=True)
+        guard.missed(ask, at_ms, last.codes)
 
 
 @dataclass(frozen=True, slots=True)

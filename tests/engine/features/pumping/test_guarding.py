@@ -247,6 +247,28 @@ async def test_codes_made_needless_or_refused_count_against_nobody(open_house, q
         assert all(sum(each.missed) == 0 for each in whose.windows.groups.values())
 
 
+@pytest.mark.parametrize("is_entered", [False, True])
+async def test_each_code_of_a_number_counts_as_it_was_paid_for(open_house, quick, is_entered):
+    async with open_house() as house:
+        key = await make_key(house)
+        for _ in range(3):
+            last = await ask(house, f"{BLOCK}001", key)
+        house.pass_s(SETTLED_MS / 1000)
+        settling(house).settle()
+        whose = guarding(house).organizations[house.principal.organization_id]
+        counts = next(iter(whose.windows.groups.values()))
+        assert counts.missed == [3, 3, 3]
+        await ask(house, f"{BLOCK}001", key)  # what is counted is not counted again
+        assert [each.codes for each in guarding(house).pending.values()] == [1]
+        last = await ask(house, f"{BLOCK}001", key)
+        if is_entered:
+            await house.driver.wait_submitted(5)
+            await approve(house, key, last)
+        house.pass_s(SETTLED_MS / 1000)
+        settling(house).settle()
+        assert sum(map(round, counts.seen(house.clock.now_ms())[2])) == (4 if is_entered else 5)
+
+
 async def test_one_that_is_refused_does_not_stand_for_the_one_before(open_house, quick):
     async with open_house() as house:
         key = replace(await make_key(house), challenge=KeyChallenge.ALWAYS)

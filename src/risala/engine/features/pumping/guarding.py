@@ -60,6 +60,8 @@ class PendingCode:
     """It passed to learn whether it is entered."""
     is_missed: bool = False
     """It counts as missed, and may still be entered."""
+    codes: int = 1
+    """How many codes were paid for: it, and those that it was asked for instead of."""
 
 
 class GuardedOrganization:
@@ -198,14 +200,15 @@ class Guarding:
         self, opening: Opening, groups: Sequence[CodeGroup], probe: GroupKind | None
     ) -> None:
         organization_id, number = opening.organization_id, opening.command.to
-        # Who asks again did not need the code before: it counts against nobody.
+        # Who asks again did not need the code before: it counts with the new one, once it is known
+        # whether that is entered. One that is counted already stays so.
         former = self._by_number.pop((organization_id, number), None)
-        if former is not None:
-            self.pending.pop(former, None)
+        before = None if former is None else self.pending.pop(former, None)
+        codes = 1 if before is None or before.is_missed else 1 + before.codes
         if len(self.pending) >= PENDING_MAX:
             self.settled(next(iter(self.pending)))
         self.pending[opening.id] = PendingCode(
-            organization_id, number, groups, opening.now_ms, probe
+            organization_id, number, groups, opening.now_ms, probe, codes=codes
         )
         self._by_number[organization_id, number] = opening.id
 

@@ -1,8 +1,9 @@
 """Finds out what became of codes, counts it, and writes the counts: a service.
 
 A code counts as entered when its session is approved, and as missed if it was not within
-:data:`SETTLED_MS`; if it is entered later, that is taken back. One that could not be sent, that was
-withdrawn, or instead of which another one was asked for counts against nobody.
+:data:`SETTLED_MS`; if it is entered later, that is taken back. One instead of which another one was
+asked for counts with that: each as missed if the last one is, since each was paid for. One that
+could not be sent, or that was withdrawn, counts against nobody.
 """
 
 from __future__ import annotations
@@ -80,21 +81,22 @@ class Settling:
                 guard.settled(session)
             return
         status, reason = end
+        missed = float(code.codes)
         whose = guard.organization(code.organization_id)
         if status == SessionState.APPROVED:
-            late = -1.0 if code.is_missed else 0.0
+            late = -missed if code.is_missed else 0.0
             whose.windows.count(code.groups, now_ms, missed=late, entered=1.0)
             if code.probe is not None:
                 whose.windows.probe_entered(code.probe, now_ms)
             guard.settled(session)
         elif status == SessionState.PENDING:
             if now_ms - code.at_ms >= SETTLED_MS and not code.is_missed:
-                whose.windows.count(code.groups, now_ms, missed=1.0)
+                whose.windows.count(code.groups, now_ms, missed=missed)
                 guard.pending[session] = replace(code, is_missed=True)
         else:
             is_missed = status == SessionState.EXPIRED or reason == "max_attempts"
             if is_missed != code.is_missed:
-                whose.windows.count(code.groups, now_ms, missed=1.0 if is_missed else -1.0)
+                whose.windows.count(code.groups, now_ms, missed=missed if is_missed else -missed)
             guard.settled(session)
 
     async def write(self) -> None:

@@ -9,7 +9,6 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.pumping.records import (
     GUARD,
-    PASS_DAYS,
     SHARE_MAX,
     GuardReaction,
     ShownGuard,
@@ -44,7 +43,6 @@ async def _values(request: PageRequest, error: Refusal | None = None) -> dict[st
         "guard": shown,
         "typed_share": str(typed),
         "share_max": SHARE_MAX,
-        "days": PASS_DAYS,
         "most": _FACTOR_SHOWN_MAX,
         "reactions": [
             (value, request.words.among("guard", REACTIONS[value]))
