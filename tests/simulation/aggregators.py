@@ -177,7 +177,7 @@ class AggregatorCarrier(Carrier):
         segment, world = OF.get(), self.world
         if message.text != segment.text or message.to != segment.recipient:
             world.fault(f"carrier {self.name} got another text than {segment.message_id}")
-        world.look_at_code(segment)
+        world.arrives(self, segment)
         world.tally["texts that an aggregator took"] += 1
         fate = "delivered" if self.kind else self.choose(RECEIPTS)
         world.say(f"aggregator {self.name} takes {world.short(segment.message_id)}", fate)

@@ -118,6 +118,8 @@ class Carrier:
         """What it took, by the id that a submit had, and its own id for it."""
         self.submits: Counter[str] = Counter()
         """How often each id came."""
+        self.number: str | None = None
+        """The only one that its texts are from, if it has one of its own."""
         self.later: list[tuple[float, Segment]] = []
         """What it takes later than it was asked, and when."""
 
@@ -156,7 +158,7 @@ class Carrier:
     def _take(self, segment: Segment, name: str | None = None) -> str:
         carrier_id = name or f"{self.name}{self.taken_before + len(self.taken):04}"
         copy = Copy(segment, carrier_id, trio.current_time())
-        self.world.look_at_code(segment)
+        self.world.arrives(self, segment)
         if not segment.text:
             self.world.fault(f"{segment.message_id} left without its text")
         self.taken.append(copy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.simulation.answering import THEIRS
 from tests.simulation.channels import USES
 from tests.simulation.outsiders import HEALTHY, SICK
 from tests.simulation.world import World
@@ -44,7 +45,8 @@ class House:
     told_sids: dict[str, int] = field(default_factory=dict)
     """Those whose receiver is well, with the gaps of days that there had been before."""
     payments: list[str] = field(default_factory=list)
-    letters: int = 0
+    members: dict[str, list[str]] = field(default_factory=dict)
+    """Of each organization: users who answer in its conversations."""
 
     def owner(self, organization_id: str) -> Caller:
         return Caller("aicha", CallerKind.DASHBOARD, Role.OWNER, organization_id)
@@ -70,6 +72,11 @@ async def found(world: World, engine: Engine) -> House:
             per_organization_per_hour=CODES_PER_ORGANIZATION,
         )
         await do("inbound.opt_outs", organization_id=made, heeds=True)
+        await do(
+            "member.add", organization_id=made, email=f"desk{number}@example.com", role="developer"
+        )
+        listed = await do("member.list", organization_id=made)
+        house.members[made] = [each["userId"] for each in listed["members"]]
         await do("verify.channels", organization_id=made, **USES[number])
         types = [str(each) for each in TYPES]
         for host, where in ((HEALTHY, house.healthy), (SICK, house.toyed)):
@@ -90,6 +97,7 @@ async def found(world: World, engine: Engine) -> House:
     if world.plan.has("poison"):
         world.poisoned.organization_id = (await do("org.create", name="poisoned"))["id"]
     await do("inbound.route", organization_id=house.organizations[0])
+    await do("inbound.route", organization_id=house.organizations[1], number=THEIRS)
     await do("org.set", organization_id=house.organizations[1], sms_per_s=SMS_PER_S)
     await do("org.set", organization_id=house.organizations[1], spend_cap="4")
     return house

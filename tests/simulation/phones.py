@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 from pydantic import SecretStr
+from tests.simulation.answering import OURS
 from tests.simulation.carriers import Carrier, Copy, Line, id_of
 from tests.support.phone_calls import API_URL, DirectNetwork
 
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 TOKEN: Final = "private0token0of0the0phone"
-OURS: Final = "+22244000000"
-"""The number of its SIM: the one that people write to."""
 SETTINGS: Final = PhoneSettings(
     token=SecretStr(TOKEN), number=OURS, per_minute=60, per_day_max=None, fetch_s=30, sent_s=40
 )
@@ -84,6 +83,7 @@ class PhoneCarrier(Carrier):
     def __init__(self, world: World, name: str, rate_per_s: float, window: int) -> None:
         super().__init__(world, name, rate_per_s, window, ())
         self.knows = "same id"
+        self.number = OURS
         self.network = LivingNetwork(self)
         self.phone = PhoneSimulator(
             PhoneConfig(API_URL, TOKEN, reconnect_s=RECONNECT_S, retry_s=RETRY_S),
@@ -130,7 +130,7 @@ class PhoneCarrier(Carrier):
         segment, world = self.segments[sent.id], self.world
         if sent.id in self.copies:
             world.fault(f"DOUBLED: {sent.id} left the phone a second time under the same id")
-        world.look_at_code(segment)
+        world.arrives(self, segment)
         world.tally["texts that left a phone"] += 1
         world.say(f"phone {self.name} sends {world.short(segment.message_id)}")
         self.copies[sent.id] = [

@@ -34,6 +34,7 @@ FAULTS = (
     "lost-pieces",
     "usurped",
     "async-orders",
+    "answering-phones",
 )
 """What goes wrong, each by itself."""
 ERRANDS = (
@@ -57,6 +58,8 @@ ERRANDS = (
     "export",
     "forget",
     "mailing",
+    "talk",
+    "answer",
 )
 """What people do, each by itself."""
 

@@ -54,6 +54,7 @@ async def take_over(world: World, house: House) -> None:
     if restored is None:
         return
     other.stops.begin(other.folder / DATABASE)
+    other.answers.begin(other.folder / DATABASE)
     if restored.held:  # nobody knows what became of those
         async with other.engine() as engine:
             await engine.gateway.perform("restored.end", {})
@@ -89,6 +90,7 @@ def _other_machine(world: World) -> World:
     other.births_ms = [*world.births_ms]
     other.past = copy.deepcopy(world.past)
     other.erased.wishes = world.erased.wishes  # which it goes on with
+    other.phones.letters = world.phones.letters
     other.poisoned.take_over(world.poisoned)
     return other
 
@@ -130,7 +132,7 @@ async def _go_on(world: World, other: World, house: House, before: set[str]) -> 
         healthy=house.healthy,
         toyed=house.toyed,
         credentials=house.credentials,
-        letters=house.letters,
+        members=house.members,
     )
     await live(other, theirs)
     await rest(other, theirs)

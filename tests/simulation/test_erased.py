@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 import trio
 from tests.simulation import machine
+from tests.simulation.answering import OURS
 from tests.simulation.house import found
-from tests.simulation.people.errands import OURS
 
 from risala.engine.features.own_data.records import ErasureStep
 from risala.engine.features.own_data.stored import erasing

@@ -16,7 +16,7 @@ from risala.engine.features.standby.stored import pieces, wal
 from risala.engine.features.standby.stored.shipper import Shipper
 from risala.engine.wiring.foundation import DATABASE
 
-PLAN = Plan(34, lives=1, customers=2, errands=8)
+PLAN = Plan(110, lives=1, customers=2, errands=8)
 assert PLAN.seed % standby.HISTORIES == 2, "there is a standby in it"
 
 

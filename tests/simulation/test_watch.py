@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import trio
 from tests.simulation import machine
+from tests.simulation.answering import OURS
 from tests.simulation.house import OPERATOR, found
-from tests.simulation.people.errands import OURS
 
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.numbers import STATUSES

@@ -16,12 +16,15 @@ from pathlib import Path
 
 import trio
 from tests.simulation import machine
+from tests.simulation.answering import Answerers
 from tests.simulation.carriers import KNOWS, Carrier, Copy, Line, PostedLine
 from tests.simulation.channels import SECTION, Channel
 from tests.simulation.checks import past
+from tests.simulation.checks.answers import PER_NUMBER, PER_ORGANIZATION, Answers
 from tests.simulation.checks.erased import Erased
 from tests.simulation.checks.mailings import Mailings
 from tests.simulation.checks.stops import Stops
+from tests.simulation.checks.talks import Talks
 from tests.simulation.checks.watch import Watch
 from tests.simulation.esmes import Esmes
 from tests.simulation.growth.bounds import Bounds
@@ -78,8 +81,11 @@ class World:
             "twilio": TwilioCompat(TwilioSettings()),
         }
         self.esmes = Esmes(self)
+        self.phones = Answerers(self)
         self.watch = Watch(self)
+        self.answers = Answers(self)
         self.stops = Stops(self)
+        self.talks = Talks(self)
         self.erased = Erased(self)
         self.mailings = Mailings()
         self.poisoned = Poisoned(self)
@@ -177,6 +183,10 @@ class World:
                 "channels": SECTION if self.channels else {},
                 "payments": {"till": {}, "bankily": {}},
                 "pricing": {"low_balance": "20.00"},
+                "replies": {
+                    "per_number_and_day": PER_NUMBER,
+                    "per_organization_and_hour": PER_ORGANIZATION,
+                },
                 "people": {"guesses_per_ip_per_minute": 5, "codes_per_address_per_hour": 3},
             }
         )
@@ -316,7 +326,12 @@ class World:
         self.accepted[message_id] = organization_id
         self.accepted_ms.setdefault(message_id, self.now_ms())
 
-    def look_at_code(self, segment: Segment) -> None:
+    def arrives(self, carrier: Carrier, segment: Segment) -> None:
+        """A phone gets a part of a text."""
+        self._look_at_code(segment)
+        self.phones.got(carrier, segment)
+
+    def _look_at_code(self, segment: Segment) -> None:
         if segment.urgent and (found := re.search(r"\d{6}", segment.text)):
             self.codes[segment.recipient] = self.codes_of[segment.message_id] = found.group()
 

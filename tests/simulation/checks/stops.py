@@ -106,6 +106,8 @@ class Stops:
 
     def _sent(self, organization: int, number: str, message_id: str) -> None:
         since_s, _ = self._out.get((organization, number), (trio.current_time(), ""))
+        if self._world.answers.was_asked_for(message_id):
+            return
         if trio.current_time() > since_s + SLACK_S and not self._world.clock_was_set:
             self._world.fault(f"{message_id} is to {number}, who has sent STOP")
 

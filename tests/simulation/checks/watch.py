@@ -87,6 +87,7 @@ class Watch:
         self._conn.executescript(TRIGGERS)
         self._world.stops.arm(self._conn)
         self._world.erased.arm(self._conn)
+        self._world.answers.arm(self._conn)
         self._balances = dict(
             self._conn.execute("SELECT organization, sum(amount) FROM entry GROUP BY 1")
         )
@@ -124,10 +125,12 @@ class Watch:
 
     def rolled_back(self) -> None:
         self._entered = {}
+        self._world.answers.rolled_back()
         self._world.stops.rolled_back()
         self._world.erased.over()
 
     def committed(self) -> None:
+        self._world.answers.committed()  # before it: what was asked for is known then
         self._world.stops.committed()
         self._world.erased.over()
         if not self._armed or not self._entered or self._conn is None:

@@ -22,8 +22,8 @@ from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import OutcomeUnknown
 
 SILENT_S = 600
-PLAN = Plan(8, lives=3, customers=2, errands=8)
-ASYNC = Plan(3, lives=2, customers=2, errands=8)
+PLAN = Plan(96, lives=3, customers=2, errands=8)
+ASYNC = Plan(11, lives=2, customers=2, errands=8)
 assert pair.is_awaited(PLAN)
 assert pair.has_pair(ASYNC)
 

@@ -6,7 +6,7 @@ import trio
 from tests.simulation import machine
 from tests.simulation.house import House
 from tests.simulation.people.desk import errand_of
-from tests.simulation.people.mailers import Mailers
+from tests.simulation.people.talkers import Talkers
 from tests.simulation.plan import ERRANDS
 from tests.simulation.world import World
 
@@ -24,12 +24,14 @@ OFTEN = {
     "pay": 2,
     "write": 3,
     "mailing": 3,
+    "talk": 4,
+    "answer": 4,
 }
 """Errands that are run more often than once in a while, and how much more."""
 
 
 async def customer(world: World, engine: Engine, house: House, name: str) -> None:
-    person = Mailers(world, engine, house, name)
+    person = Talkers(world, engine, house, name)
     dice = person.dice
     errands = [each for each in ERRANDS for _ in range(OFTEN.get(each, 1))]
     for number in range(world.plan.errands):

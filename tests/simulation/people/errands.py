@@ -9,6 +9,7 @@ import json
 from contextlib import suppress
 
 import trio
+from tests.simulation.answering import OURS, THEIRS
 from tests.simulation.channels import CHAT
 from tests.simulation.checks.past import LONG_S, has_gap
 from tests.simulation.house import House
@@ -20,13 +21,10 @@ from risala.engine.features.channels.service import ChannelSending
 from risala.engine.model.commands import Principal, SendCode, SendMessage
 from risala.engine.model.errors import RecipientOptedOut, Refusal
 from risala.engine.wiring.engine import Engine
-from risala.plugins.contract import Inbound
 
 TEXTS = ("hello", "é€[~]" * 20, "x" * 400, "السلام عليكم " * 12, f"a {FORBIDDEN} word")
 WORDS = ("STOP", "START", "hello", "ARRET")
 PHONES = 12
-OURS = "+22244000000"
-"""The number that people write to."""
 
 
 class Errands:
@@ -138,9 +136,9 @@ class Errands:
         """Somebody writes to us, and the carrier brings it, perhaps twice."""
         carrier = self.dice.choice(self.world.carriers)
         number = self.phone()
-        at_ms, word = self.world.now_ms(), self.dice.choice(WORDS)
-        self.house.letters += 1
-        message = Inbound(number, OURS, word, at_ms, (f"in{self.house.letters}",))
-        for _ in range(self.dice.choice((1, 1, 2))):
-            carrier.bring(message, self.dice.choice((0, 1, 20)))
+        ours, word = self.dice.choice((OURS, OURS, THEIRS)), self.dice.choice(WORDS)
+        phones, soon = self.world.phones, (0, 1, 20)
+        message = phones.write(carrier, number, ours, word, self.dice.choice(soon))
+        if self.dice.random() < 0.3:
+            carrier.bring(message, self.dice.choice(soon))
         self.say("a phone writes", number, word)

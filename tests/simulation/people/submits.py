@@ -110,7 +110,9 @@ def faults(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
             yield f"LOST: no receipt said that {row['id']} is {row['status']}: {states}"
     letters = Counter(
         (f"{row['sender'].removeprefix('+')}", row["body"])
-        for row in conn.execute("SELECT sender, body FROM inbound")
+        for row in conn.execute(
+            "SELECT sender, body FROM inbound WHERE organization_id = ?", (house.organizations[0],)
+        )
     )
     for letter, count in letters.items():
         if told.texts[letter] < count:

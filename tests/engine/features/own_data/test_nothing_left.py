@@ -11,6 +11,8 @@ from pathlib import Path
 
 import trio
 
+from risala.engine.features.answers.records import AnswerKind
+from risala.engine.features.answers.service import AnswerSending
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.plugins.contract import Inbound
@@ -19,15 +21,15 @@ NUMBER, OTHER, OURS = "+22236123456", "+22222999888", "+22244000000"
 DIGITS = NUMBER[1:].encode()
 AS_INTEGER = int(DIGITS).to_bytes(6, "big")
 """As SQLite stores it in a column of integers (file format, §2.1)."""
-WORDS = ("whatabargain", "soonervisit", "lastlyanswered", "personallyhere")
+WORDS = ("whatabargain", "soonervisit", "lastlyanswered", "personallyhere", "answeredalone")
 """Words of texts, each of which nobody else writes."""
 _ids = count()
 
 
 @asynccontextmanager
-async def talking(open_house):
-    """An organization that everybody writes to."""
-    async with open_house() as house:
+async def talking(open_house, carrier):
+    """An organization that everybody writes to, by a carrier that keeps to whom it has sent."""
+    async with open_house(carrier(sticky=True)) as house:
         whose = {"organization_id": house.principal.organization_id}
         await house.gateway.perform("inbound.route", whose)
         await house.gateway.perform("inbound.opt_outs", {"heeds": True, **whose})
@@ -44,15 +46,26 @@ async def come_in(house, text: str, sender: str = NUMBER) -> None:
 
 
 async def talk(house, whose, number: str, words=WORDS) -> None:
-    """A whole conversation: texts and answers, a mark, a code, a row of a mailing's list."""
+    """A whole conversation: texts and answers, by people and by themselves, a mark, and a code."""
     gateway, given = house.gateway, {"number": number, **whose}
     await house.wait_status(await house.send(f"first {words[0]}", number), "sent")
     await come_in(house, f"I want {words[1]}", number)
+    await answer_alone(house, whose, words[4])
     await gateway.perform("conversation.reply", {"body": f"here is {words[2]}", **given})
     await gateway.perform("conversation.mark", {"state": "done", "read": True, **given})
     await come_in(house, f"thanks, {words[3]}", number)
+    await answer_alone(house, whose, words[4])  # the second one: no more leave for a day
     await gateway.send_code(house.principal, SendCode(to=number))
     await trio.sleep(60)
+
+
+async def answer_alone(house, whose, word: str) -> None:
+    services = house.gateway.services
+    reader = services.repositories._store.reader
+    (text_id,) = reader.execute("SELECT max(id) FROM inbound").fetchone()
+    given = (whose["organization_id"], text_id, AnswerKind.RULE, f"by itself: {word}", "All")
+    assert await services.part(AnswerSending).put_in(*given)
+    await trio.sleep(1)
 
 
 def found(folder: Path, *words: bytes) -> Iterator[tuple[str, bytes]]:
@@ -61,6 +74,11 @@ def found(folder: Path, *words: bytes) -> Iterator[tuple[str, bytes]]:
         if file.is_file():
             octets = file.read_bytes()
             yield from ((file.name, word) for word in words if word in octets)
+
+
+def rows_of(house, *tables: str) -> list[int]:
+    reader = house.gateway.services.repositories._store.reader
+    return [reader.execute(f"SELECT count(*) FROM {each}").fetchone()[0] for each in tables]
 
 
 def everything() -> tuple[bytes, ...]:
@@ -77,11 +95,12 @@ async def forget(house, whose, number: str = NUMBER) -> None:
         await trio.sleep(60)
 
 
-async def test_a_conversation_leaves_no_octet_in_the_files(open_house, quick, tmp_path):
-    async with talking(open_house) as (house, whose):
+async def test_a_conversation_leaves_no_octet_in_the_files(open_house, carrier, quick, tmp_path):
+    async with talking(open_house, carrier) as (house, whose):
         await talk(house, whose, NUMBER)
-        await talk(house, whose, OTHER, ("otherword",) * 4)
+        await talk(house, whose, OTHER, ("otherword",) * len(WORDS))
         assert {word for _, word in found(tmp_path, *everything())} == set(everything())
+        assert rows_of(house, "answer_pauses", "answers") == [2, 4]
         await forget(house, whose)
         # Former pages stand in the log until others are written there.
         assert {name for name, _ in found(tmp_path, *everything())} <= {"risala.db-wal"}
@@ -90,9 +109,9 @@ async def test_a_conversation_leaves_no_octet_in_the_files(open_house, quick, tm
 
 
 async def test_of_one_who_wants_no_messages_the_number_stays_there_alone(
-    open_house, quick, tmp_path
+    open_house, carrier, quick, tmp_path
 ):
-    async with talking(open_house) as (house, whose):
+    async with talking(open_house, carrier) as (house, whose):
         await talk(house, whose, NUMBER)
         await come_in(house, "STOP")
         await forget(house, whose)

@@ -14,6 +14,7 @@ from risala.engine.features.request_log.rules import (
     ASKED,
     DEPTH_MAX,
     SENDER_CHARACTERS_MAX,
+    UNKNOWN,
     answered_text,
     asked_text,
     made_thing,
@@ -51,6 +52,11 @@ def test_a_guess_at_a_code_leaves_its_length():
 
 def test_an_unknown_member_is_named_only_where_its_name_is_a_word():
     assert asked(phone=CODE, x_9=1, **{KEY: 1, CODE: 2}) == {"phone": "‹6›", "…": 3}
+
+
+def test_members_that_an_endpoint_does_not_read_are_named_beside_the_others():
+    kept = json.loads(asked_text(b'{"to": "x", "phone": 1}', ["phone"]) or "null")
+    assert kept == {"to": "‹1›", "phone": "‹#›", UNKNOWN: ["phone"]}
 
 
 def test_a_key_in_the_wrong_place_does_not_stay():
