@@ -29,6 +29,8 @@ def first_row_y(page: Page) -> float:
     [
         ("/app/org_1/messages", 290),
         ("/app/org_1/webhooks/whe_1", 844 - DOCK),
+        ("/app/org_1/keys/key_1", 844 - DOCK),
+        ("/app/org_1/mailings/mlg_draft", 520),
     ],
 )
 def test_the_first_row_is_on_the_first_screen(look, path, most, language):
@@ -65,3 +67,25 @@ def test_on_a_desk_the_filters_are_open(look):
     page = look("/app/org_1/messages", viewport={"width": 1280, "height": 844})
     expect(page.get_by_label("State", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Filters")).to_be_hidden()
+
+
+def test_a_phone_shows_five_requests_and_then_all(look, pages):
+    page = look("/app/org_1/keys/key_1?rows=all", **PHONE)
+    row = "document.querySelector('#h-log').closest('section').querySelector('tbody')"
+    for number in range(4):
+        page.evaluate(f"{row}.append({row}.rows[{number}].cloneNode(true))")
+    rows = page.locator("section:has(#h-log) tbody tr")
+    assert [row.is_visible() for row in rows.all()] == [True] * 8
+    page.evaluate("document.querySelector('#h-log').closest('section').classList.add('few')")
+    assert [row.is_visible() for row in rows.all()] == [True] * 5 + [False] * 3
+
+
+def test_what_a_draft_costs_stays_in_sight(look):
+    page = look("/app/org_1/mailings/mlg_draft", viewport={"width": 1280, "height": 844})
+    bar = page.locator(".sendbar")
+    for _ in range(3):
+        box = bar.bounding_box()
+        assert box["y"] + box["height"] <= 844
+        page.mouse.wheel(0, 400)
+    bar.get_by_role("link", name="Send to 120 people").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Send it?")

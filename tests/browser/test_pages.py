@@ -64,7 +64,14 @@ PAGES = {
             "/app/org_1/texts/txt_1/delete",
         ),
         *("/app/org_1/webhooks", "/app/org_1/webhooks/new", "/app/org_1/webhooks/whe_1/delete"),
-        *("/app/org_1/webhooks/whe_1?event=evt_1", "/app/org_1/senders", "/app/org_1/senders/new"),
+        *(
+            "/app/org_1/webhooks/whe_1?event=evt_1",
+            "/app/org_1/webhooks/whe_1?tab=settings",
+            "/app/org_1/keys/key_1?tab=security",
+            "/app/org_1/keys/key_2?tab=settings",
+            "/app/org_1/senders",
+            "/app/org_1/senders/new",
+        ),
     ],
 }
 

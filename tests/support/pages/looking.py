@@ -40,8 +40,8 @@ asks all."""
 
 _MISPLACED: Final = """() => {
   const main = document.querySelector("main"), lines = [], found = new Set();
-  // A message's text in a list is cut on purpose (clip).
-  const unseen = "dialog:not([open]), .sr, .clip, [hidden], svg, option, thead, " +
+  // A message's text in a list is cut on purpose (clip), and a bar stands over what is below it.
+  const unseen = "dialog:not([open]), .sr, .clip, .sendbar, [hidden], svg, option, thead, " +
     "details:not([open]) > :not(summary)";
   // What is scrolled away inside a part of the page is not seen: of a box, what is left of it.
   const seen = (whole, around) => {

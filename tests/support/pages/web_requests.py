@@ -36,6 +36,17 @@ REQUESTS = (
 )
 
 
+DAYS = [
+    {
+        "at": iso(AT_MS - back * 86_400_000),
+        "successful": 40 + back,
+        "refused": back % 4,
+        "failed": 0,
+    }
+    for back in range(29, -1, -1)
+]
+
+
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """The answer of an operation on requests; None for any other."""
     if name == "request.list":
@@ -69,4 +80,5 @@ def _page(arguments: dict[str, Any]) -> dict[str, Any]:
         "dropped": 12,
         "written": True,
         "keepDays": 30,
+        "days": DAYS if arguments.get("by_day") and shown else [],
     }

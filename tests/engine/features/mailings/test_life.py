@@ -32,6 +32,7 @@ async def test_each_person_gets_their_text(open_desk, quick):
             (5, RowFault.NUMBER),
             (6, RowFault.DOUBLE),
         ]
+        assert [row.same_as for row in bad.rows] == [None, None, 2]
         await desk.service.start(made.id)
         done = await desk.until(made.id, MailingState.DONE)
         assert desk.counts(made.id) == (0, 3, 0, 2, 0)

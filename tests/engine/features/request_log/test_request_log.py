@@ -122,6 +122,31 @@ async def test_pages_go_on_by_id_and_filter(open_log, ask, autojump_clock):
     await log.close()
 
 
+async def test_requests_are_counted_by_day_and_answer(
+    open_log, ask, clock, autojump_clock, tmp_path
+):
+    log, mine = open_log(), RequestFilter("org_mine", "key_mine")
+    assert await log.answered(mine, [0, 1]) == ()  # no file yet
+    first = clock.now_ms()
+    for status in (200, 302, 404, 503):
+        await trio.sleep(1)
+        ask(log, status=status)
+    await trio.sleep(10)
+    second = clock.now_ms()
+    ask(log, status=429)
+    ask(log, OTHER)
+    ask(log, THEIRS)
+    await log.flush()
+    starts = [first, second, second + 60_000]
+    days = await log.answered(mine, starts)
+    assert [(each.at, each.successful, each.refused, each.failed) for each in days] == [
+        *((first, 2, 1, 1), (second, 0, 1, 0), (second + 60_000, 0, 0, 0)),
+    ]
+    cut = requests.answered(tmp_path / requests.FILE, mine, starts, counted_max=2)
+    assert [each.at for each in cut] == starts[1:]
+    await log.close()
+
+
 async def test_what_does_not_fit_is_dropped_and_counted(open_log, ask, autojump_clock):
     log = open_log(a_second_max=3)
     for _ in range(5):

@@ -9,6 +9,8 @@ from web_people import AT_MS, key
 from web_requests import GONE, REQUESTS
 
 HERE = "/app/org_1/keys/key_1"
+SECURITY = f"{HERE}?tab=security"
+SETTINGS = f"{HERE}?tab=settings"
 DAY_MS = 86_400_000
 
 
@@ -52,12 +54,12 @@ async def test_a_key_without_requests_says_what_appears_there(owner, gateway):
 
 
 async def test_the_places_of_a_key_are_shown_and_new_ones_marked(owner, gateway):
-    assert "No place is known yet." in (await owner.get(HERE)).text
+    assert "No place is known yet." in (await owner.get(SECURITY)).text
     gateway.key_places = [
         {"network": network, "firstAt": iso(AT_MS), "lastAt": iso(AT_MS), "isNew": is_new}
         for network, is_new in (("198.51.100.0/24", True), ("203.0.113.0/24", False))
     ]
-    text = (await owner.get(HERE)).text
+    text = (await owner.get(SECURITY)).text
     assert text.index("198.51.100.0/24") < text.index('class="tag">new<') < text.index("first ")
     assert text.count('class="tag">new<') == 1
     assert "203.0.113.0/24" in text
@@ -103,7 +105,7 @@ async def test_what_is_new_is_counted_and_moves_nothing(owner, gateway, app, aut
 
 
 async def test_addresses_are_set_one_a_line(owner, gateway):
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
     fields = {"allowed_addresses": "203.0.113.7\n2001:db8::/32", "version": page.field("version")}
     page = await owner.submit(page, HERE, fields)
     assert page.location == HERE
@@ -125,6 +127,7 @@ async def test_a_key_says_whom_to_ask(owner, gateway):
     gateway.keys["key_1"] = key(1, contact="Aïcha <b>")
     page = await owner.get(HERE)
     assert "<bdi>Aïcha &lt;b&gt;</bdi>" in page.text
+    page = await owner.get(SETTINGS)
     (shown,) = (each for _, each in page.tags if each.get("name") == "contact")
     assert (shown["value"], shown["maxlength"]) == ("Aïcha <b>", "80")
 
@@ -134,18 +137,18 @@ async def test_an_expiry_is_chosen_kept_and_lifted(owner, gateway):
         (shown,) = (each for _, each in page.tags if each.get("name") == "expires_at")
         return shown["value"]
 
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
     assert typed(page) == ""
     await owner.submit(page, HERE, {"expires_at": "2099-05-01T08:30"})
     assert asked(gateway, "key.set")[-1]["expires_at"] == "2099-05-01T08:30:00+00:00"
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
     assert typed(page) == "2099-05-01T08:30"
     assert "It expire" not in page.text
     await owner.submit(page, HERE, {"expires_at": ""})
     assert asked(gateway, "key.set")[-1]["expires_at"] is None
     # One that is over stays as it was when something else is changed.
     gateway.keys["key_1"] = key(1, expiresAt=iso(AT_MS - DAY_MS))
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
     assert "It expired: every request with it is refused." in page.text
     await owner.submit(page, HERE, {"contact": "Aïcha", "expires_at": typed(page)})
     assert "expires_at" not in asked(gateway, "key.set")[-1]
@@ -171,17 +174,17 @@ async def test_answers_without_the_id_are_ticked_and_taken_back(owner, gateway):
     def boxes(page):
         return [each for _, each in page.tags if each.get("name") == "without_id"]
 
-    page = await owner.get(HERE)
+    page = await owner.get(SETTINGS)
     assert ["checked" in each for each in boxes(page)] == [False]
     await owner.submit(page, HERE, {"without_id": "yes"})
     assert asked(gateway, "key.set")[-1]["without_id"] is True
-    page = await owner.get(HERE)
+    page = await owner.get(SETTINGS)
     assert ["checked" in each for each in boxes(page)] == [True]
-    assert "without <code>messageId</code>" in page.text
+    assert "without <code>messageId</code>" in (await owner.get(HERE)).text
     await owner.submit(page, HERE, {})
     assert asked(gateway, "key.set")[-1]["without_id"] is False
     gateway.keys["key_1"] = key(1, type="publishable")
-    assert boxes(await owner.get(HERE)) == []  # nothing is sent by it
+    assert boxes(await owner.get(SETTINGS)) == []  # nothing is sent by it
 
 
 async def test_a_publishable_key_has_origins_too(owner, gateway):
@@ -201,15 +204,15 @@ async def test_a_publishable_key_alone_asks_for_challenges(owner, gateway):
             if each.get("value") in values and "selected" in each
         ]
 
-    assert "Challenge before a code" not in (await owner.get(HERE)).text
+    assert "Challenge before a code" not in (await owner.get(SECURITY)).text
     gateway.keys["key_1"] = key(1, type="publishable")
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
     assert chosen(page) == ["never"]
     await owner.submit(page, HERE, {"challenge": "always"})
     assert asked(gateway, "key.set")[-1]["challenge"] == "always"
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
     assert chosen(page) == ["always"]
-    assert "Before each code</dd>" in page.text
+    assert "Before each code</dd>" in (await owner.get(HERE)).text
     await owner.submit(page, HERE, {"challenge": "sometimes"})
     assert asked(gateway, "key.set")[-1]["challenge"] == "sometimes"  # the operation refuses it
 
@@ -222,7 +225,7 @@ async def test_a_publishable_key_alone_asks_for_challenges(owner, gateway):
     ],
 )
 async def test_what_is_refused_stays_typed(owner, gateway, error, told):
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
 
     async def perform(name, arguments, caller, perform=gateway.perform):
         if "allowed_addresses" in arguments:
@@ -230,14 +233,14 @@ async def test_what_is_refused_stays_typed(owner, gateway, error, told):
         return await perform(name, arguments, caller)
 
     gateway.perform = perform
-    page = await owner.submit(page, HERE, {"allowed_addresses": "shop <b>"})
+    page = await owner.submit(page, HERE, {"allowed_addresses": "shop <b>", "part": "security"})
     assert page.status == 422
     assert told in page.text
     assert "shop &lt;b&gt;" in page.text
 
 
 async def test_another_value_is_shown_once(owner, gateway):
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
     page = await owner.submit(page, f"{HERE}/rotate", {"overlap": "3600"})
     assert page.text.count("sk_live_" + "5" * 28 + "9nEw") == 1
     assert page.headers["cache-control"] == "no-store"
@@ -252,7 +255,7 @@ async def test_another_value_is_shown_once(owner, gateway):
 
 
 async def test_an_overlap_that_nobody_offered_is_a_day(owner, gateway):
-    page = await owner.get(HERE)
+    page = await owner.get(SECURITY)
     await owner.submit(page, f"{HERE}/rotate", {"overlap": "99999999"})
     assert asked(gateway, "key.rotate")[-1]["overlap_s"] == 86_400
 
@@ -267,7 +270,7 @@ async def test_a_key_that_nobody_uses_is_marked(owner, gateway):
 
 
 async def test_disable_comes_back_to_the_page(owner, gateway):
-    page = await owner.get(HERE)
+    page = await owner.get(SETTINGS)
     page = await owner.submit(page, f"{HERE}/disable", {"from": "page"})
     assert page.location == HERE
     assert not gateway.keys["key_1"]["enabled"]
@@ -292,3 +295,43 @@ async def test_a_message_leads_to_its_key_and_request(owner):
     page = await owner.get("/app/org_1/messages/sms_1")
     assert f'href="{HERE}"' in page.text
     assert f'href="{HERE}/requests/{REQUESTS[-1]["requestId"]}"' in page.text
+
+
+async def test_each_form_of_a_key_leaves_the_other_alone(owner, gateway):
+    gateway.keys["key_1"] = key(1, allowedAddresses=["203.0.113.7"], contact="Sidi")
+    page = await owner.get(SETTINGS)
+    assert page.field("part") == "settings"
+    assert "allowed_addresses" not in page.text
+    page = await owner.submit(page, HERE, {"contact": "Aïcha", "part": "settings"})
+    given = asked(gateway, "key.set")[-1]
+    assert (given["contact"], "allowed_addresses" in given) == ("Aïcha", False)
+    assert page.location == SETTINGS
+    page = await owner.get(SECURITY)
+    assert 'name="contact"' not in page.text
+    page = await owner.submit(page, HERE, {"allowed_addresses": "", "part": "security"})
+    given = asked(gateway, "key.set")[-1]
+    assert (given["allowed_addresses"], "contact" in given) == ([], False)
+    assert page.location == SECURITY
+
+
+async def test_a_viewer_sees_where_a_key_is_used_from(reader_as):
+    page = await reader_as(Role.VIEWER).get(SECURITY)
+    assert "No place is known yet." in page.text
+    assert "tab=settings" not in page.text
+    assert "Rotate" not in page.text.replace("rotate the key", "")
+
+
+async def test_the_answers_of_a_key_are_drawn_by_day(owner, gateway):
+    page = await owner.get(HERE)
+    assert asked(gateway, "request.list")[-1]["by_day"] is True
+    assert 'aria-label="Requests by their answers"' in page.text
+    assert page.text.count('<tr><th scope="row">') == 30
+    assert ">4xx</th>" in page.text
+    await owner.get(f"{HERE}?before={REQUESTS[2]['requestId']}")
+    assert "by_day" not in asked(gateway, "request.list")[-1]
+
+
+async def test_a_phone_shows_the_newest_rows_and_all_on_request(owner):
+    assert 'class="panel few"' in (await owner.get(HERE)).text
+    for query in ("rows=all", "status=2xx", f"before={REQUESTS[2]['requestId']}"):
+        assert 'class="panel few"' not in (await owner.get(f"{HERE}?{query}")).text

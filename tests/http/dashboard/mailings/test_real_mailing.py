@@ -69,7 +69,7 @@ async def test_a_file_becomes_messages(member):
     page = await until_shown(owner, draft, ">draft<")
     assert "Salam Fatimetou, Sidi est absent." in page.text
     assert "This is not a phone number." in page.text
-    assert "An earlier row has the same number." in page.text
+    assert "gets the message." in page.text
     page = await owner.submit(page, f"{draft}/rows/4", {"cell0": "27 12 34 56"})
     assert page.location == f"{draft}#rows"
     hours = {"name": "École", "pace": "", "from_hour": "0", "to_hour": "24", "send_at": ""}
@@ -84,7 +84,7 @@ async def test_a_file_becomes_messages(member):
     for told in ("'+22236123456", "'+22246123456", "'+22227123456", "An earlier row"):
         assert told in report.text
     book = await owner.get(f"{draft}/rows/file")
-    assert "An earlier row has the same number." in book.text
+    assert "gets the message." in book.text
     page = await owner.get(f"{own}/mailings")
     assert "École" in page.text
     page = await owner.submit(await owner.get(draft), f"{draft}/delete")

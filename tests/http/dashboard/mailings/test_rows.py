@@ -9,6 +9,7 @@ import pytest
 
 import web_mailings
 from risala.engine.features.mailings import rules as reporting
+from risala.engine.features.mailings.records import RowState
 from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import Invalid
 from risala.http.dashboard.lists import one as faults
@@ -29,9 +30,45 @@ def asked(gateway, name):
 
 async def test_bad_rows_come_first_with_their_reasons(owner, gateway):
     page = await owner.get(DRAFT)
-    assert asked(gateway, "mailing.rows")[0]["state"] == "bad"
-    for fault in RowFault:
+    assert {"state": "bad", "limit": 5}.items() <= asked(gateway, "mailing.rows")[0].items()
+    assert (
+        page.text.index('id="rows"') < page.text.index('id="text"') < page.text.index('id="when"')
+    )
+    assert f'href="{DRAFT}?state=bad#rows"' in page.text
+    page = await owner.get(f"{DRAFT}?state=bad")
+    for fault in {*RowFault} - {RowFault.NUMBER_UNSERVED}:
         assert faults.FAULTS[fault] in page.text
+    assert "Numbers that begin with <bdi>3</bdi> are not served here." in page.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "begin"),
+    [("77 12 34 65", "7"), ("+222 77 12 34 65", "7"), ("0022277123465", "7"), ("2223", "2")],
+)
+async def test_a_number_that_is_not_served_says_how_it_begins(owner, gateway, typed, begin):
+    unserved = web_mailings.row(
+        2, RowState.BAD, RowFault.NUMBER_UNSERVED, cells=[typed, "Aminetou"]
+    )
+    page = await _with_rows(owner, gateway, unserved)
+    assert f"Numbers that begin with <bdi>{begin}</bdi> are not served here." in page.text
+
+
+async def test_a_double_says_of_which_row(owner, gateway):
+    page = await _with_rows(
+        owner, gateway, web_mailings.row(7, RowState.BAD, RowFault.DOUBLE, sameAs=1)
+    )
+    assert 'as in row <bdi class="num">1</bdi>, which gets the message.' in page.text
+    page = await _with_rows(owner, gateway, web_mailings.row(7, RowState.BAD, RowFault.DOUBLE))
+    assert "An earlier row has the same number." in page.text
+
+
+async def _with_rows(owner, gateway, *rows):
+    async def perform(name, arguments, caller, perform=gateway.perform):
+        answer = await perform(name, arguments, caller)
+        return {**answer, "rows": [*rows], "after": None} if name == "mailing.rows" else answer
+
+    gateway.perform = perform
+    return await owner.get(DRAFT)
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,8 @@ class MailingRow:
     """The status of the row's message."""
     country: str | None = None
     """The country of the number, if that country is not served: its ISO 3166-1 letters."""
+    same_as: int | None = None
+    """The first row with the same number, which gets the message in place of this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,17 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.features.request_log import records as log
-from risala.engine.features.request_log.records import ListedRequests, RequestFilter, ShownRequest
+from risala.engine.features.request_log.records import (
+    AnsweredDay,
+    ListedRequests,
+    RequestFilter,
+    ShownRequest,
+)
 from risala.engine.features.request_log.service import request_log
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
+    MaybeFlag,
     MaybeText,
     MaybeWhole,
     OfMaybeOrganization,
@@ -26,8 +32,11 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import is_id, key_ms, key_of
 from risala.engine.model.records.record import shallow
+from risala.engine.rules.days import midnight
 from risala.engine.rules.roles import SUPPORT, VIEWERS
 
+DAYS_MAX: Final = 30
+"""Days whose requests are counted."""
 UNWRITTEN_MS: Final = 3000
 """A request younger than this may not be in the log's file yet, which is written every second."""
 _UNKNOWN: Final = "There is no such request in the log."
@@ -73,6 +82,8 @@ class ListRequests(OfMaybeOrganization):
     before: MaybeRequest = None
     after: MaybeRequest = None
     limit: MaybeWhole = None
+    by_day: MaybeFlag = None
+    """True: the requests of the key in the last days are counted too, by their answers."""
 
 
 class ShowRequest(OfMaybeOrganization):
@@ -113,7 +124,20 @@ async def _list(call: Call[ListRequests]) -> ListedRequests:
         dropped=requests.dropped(arguments.organization_id, arguments.key_id),
         is_written=requests.section.enabled and requests.statistics().ailment is None,
         keep_days=requests.section.keep_days,
+        days=await _days(call, request_filter) if arguments.by_day else (),
     )
+
+
+async def _days(call: Call[ListRequests], request_filter: RequestFilter) -> tuple[AnsweredDay, ...]:
+    """The last days of a key's requests; none, if no key of an organization is named."""
+    requests = call.services.part(request_log)
+    if request_filter.organization_id is None or request_filter.key_id is None:
+        return ()
+    zone = call.services.accounts.organization(request_filter.organization_id).time_zone
+    starts = [midnight(zone, call.now_ms)]
+    while len(starts) < min(DAYS_MAX, requests.section.keep_days):
+        starts.append(midnight(zone, starts[-1] - 1))
+    return await requests.answered(request_filter, starts[::-1])
 
 
 def _is_new(request_id: str, now_ms: int) -> bool:

@@ -87,6 +87,20 @@ class RequestPage:
 
 
 @dataclass(frozen=True, slots=True)
+class AnsweredDay:
+    """The requests of one day by their answers."""
+
+    at: Moment
+    """When the day began where the organization is."""
+    successful: int
+    """Answered below 400."""
+    refused: int
+    """400 to 499."""
+    failed: int
+    """500 and above."""
+
+
+@dataclass(frozen=True, slots=True)
 class ListedRequests(RequestPage):
     """A page of the log, and what is known to be missing in it."""
 
@@ -95,6 +109,9 @@ class ListedRequests(RequestPage):
     is_written: Annotated[bool, JsonName("written")]
     """Whether the log is being written at this moment."""
     keep_days: int
+    days: tuple[AnsweredDay, ...] = ()
+    """The last days, the oldest first, where they are asked for; fewer, if the latest requests that
+    are counted do not go back so far."""
 
 
 LIST: Final = Ask("request.list", ListedRequests)

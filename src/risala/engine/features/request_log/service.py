@@ -22,6 +22,7 @@ from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Bell
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.features.request_log.records import (
+    AnsweredDay,
     RequestFilter,
     RequestPage,
     RequestRow,
@@ -132,6 +133,12 @@ class RequestLog:
     ) -> RequestPage:
         """The newest requests, or those before an id, or after one; empty if there is no log."""
         return await self._stored.page(filtered, before=before, after=after, limit=limit)
+
+    async def answered(
+        self, filters: RequestFilter, starts: Sequence[int]
+    ) -> tuple[AnsweredDay, ...]:
+        """The requests of an organization's key in some days, by their answers."""
+        return await self._stored.answered(filters, starts)
 
     async def one(self, request_id: str) -> ShownRequest | None:
         """A request; None if it is not in the log, or no longer."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import event_rows
 from risala.engine.model import ids
 from risala.engine.model.records.webhooks import (
@@ -53,40 +54,57 @@ def health(
         looked += 1
         delivered[bisect_right(starts, at) - 1] += state == "delivered"
     known_from = at if looked == looked_max else starts[0]
-    rows = conn.execute(
-        f"SELECT status, error, event, created_at{_FAILED} ORDER BY created_at DESC LIMIT ?",
-        (endpoint_id, starts[0], looked_max),
-    ).fetchall()
-    for *_, at in rows:
-        failed[bisect_right(starts, at) - 1] += 1
-    oldest = conn.execute(
-        f"SELECT created_at{_FAILED} ORDER BY created_at LIMIT 1",
-        (endpoint_id, 0),
-    ).fetchone()
+    rows = [
+        _Failed(*row)
+        for row in conn.execute(
+            f"SELECT status, error, event, created_at{_FAILED} ORDER BY created_at DESC LIMIT ?",
+            (endpoint_id, starts[0], looked_max),
+        )
+    ]
+    for row in rows:
+        failed[bisect_right(starts, row.created_at) - 1] += 1
+    oldest: int | None = value_of(
+        conn, f"SELECT created_at{_FAILED} ORDER BY created_at LIMIT 1", (endpoint_id, 0)
+    )
     ends = (*starts[1:], known_from + 1)
     days = tuple(
         DeliveryDay(start, None if end <= known_from else arrived, lost)
         for start, end, arrived, lost in zip(starts, ends, delivered, failed, strict=True)
     )
-    return EndpointHealth(days, _alike(conn, rows), oldest and oldest[0])
+    return EndpointHealth(days, _alike(conn, rows), oldest)
 
 
-def _alike(
-    conn: sqlite3.Connection, rows: Sequence[tuple[int | None, str | None, int, int]]
-) -> tuple[DeliveryFailures, ...]:
+class _Failed(NamedTuple):
+    """A failed delivery. Made by the thousand, and so a tuple."""
+
+    status: int | None
+    error: str | None
+    event: int
+    created_at: int
+
+    @property
+    def way(self) -> str | int:
+        """What is the same in all that failed alike."""
+        if self.status and self.error != ENDPOINT_DISABLED:
+            return self.status
+        return (self.error or "").partition(":")[0]
+
+
+def _alike(conn: sqlite3.Connection, rows: Sequence[_Failed]) -> tuple[DeliveryFailures, ...]:
     """Failed deliveries, the newest first, by the way in which they failed."""
-    ways: dict[object, list[tuple[int | None, str | None, int, int]]] = {}
+    ways: dict[str | int, list[_Failed]] = {}
     for row in rows:
-        status, error, *_ = row
-        cause = (error or "").partition(":")[0]
-        way = cause if error == ENDPOINT_DISABLED or not status else status
-        ways.setdefault(way, []).append(row)
-    shown = list(ways.values())[:FAILURES_SHOWN]
+        ways.setdefault(row.way, []).append(row)
     return tuple(
         DeliveryFailures(
-            *each[0][:2], len(each), each[-1][3], each[0][3], _event_id(conn, each[0][2])
+            newest.status,
+            newest.error,
+            len(alike),
+            alike[-1].created_at,
+            newest.created_at,
+            _event_id(conn, newest.event),
         )
-        for each in shown
+        for newest, alike in ((each[0], each) for each in [*ways.values()][:FAILURES_SHOWN])
     )
 
 

@@ -13,6 +13,7 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import keys
 from risala.engine.model.records.keys import ApiKey, KeyChallenge, KeyType
 from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, id_of, view_of
+from risala.http.web.charts import Bar
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
@@ -33,6 +34,10 @@ OVERLAPS_S: Final = (0, 3600, 86_400, 7 * 86_400)
 """How long the previous value may stay valid, as the form offers it."""
 OVERLAP_S: Final = 86_400
 """The default: a day to put the new value in its place."""
+TABS: Final = ("security", "settings")
+"""The tabs of a key beside that of its requests; each has a form of its own."""
+SECURITY: Final = ("allowed_addresses", "allowed_origins")
+"""The settings that say who may use a key, and from where."""
 _SHOWN: Final = 50
 _COUNTED: Final = 100
 """New requests that are counted at most while a page is open."""
@@ -48,21 +53,27 @@ async def _values(request: PageRequest, error: Refusal | None = None) -> dict[st
     page = await _page(request, filters, cursors)
     if not page.requests and cursors:
         cursors, page = {}, await _page(request, filters, {})
+    tab = request.form.text("tab") if error is None else request.form.text("part", TABS[0])
     path = f"/app/{request.organization_id}/keys/{key.id}"
     query = {**_mode(request), **filters}
     newest = page.requests[0].request_id if page.requests else ""
-    form, typed = _form_of(shown), None if error is None else request.form
+    form, typed = _form_of(shown, tab), None if error is None else request.form
     expires, challenge = _expires(request, shown), _challenge(request, shown)
     beside = {"expires_at": expires, **({} if challenge is None else {"challenge": challenge})}
+    if tab == "settings":
+        beside = {}
     stored = {**form.stored(request.words, shown), **beside}
     return {
         "key": key,
+        "tab": tab,
+        "shows_all": bool(filters or cursors or request.form.text("rows")),
+        **_answers(request, page),
         "places": (await request.ask(keys.PLACES, key_id=key_id)).places,
         "log": page,
         "asked": filters,
         "paths": [(each, each) for each in PATHS],
         "pager": pager_of(path, query, newer=page.newer, older=page.older),
-        "is_newest": not cursors,
+        "is_newest": not cursors and not tab,
         "live_at": request.at(f"keys/{key.id}/live", **filters, seen=newest),
         "is_idle": key.enabled and key.idle_ms > IDLE_DAYS * DAY_MS,
         "idle_days": key.idle_ms // DAY_MS,
@@ -104,10 +115,27 @@ def _challenge(request: PageRequest, key: ApiKey) -> StoredField | None:
     return StoredField(words("Challenge before a code"), key.challenge.value, shown)
 
 
-def _form_of(key: ApiKey) -> DeclaredForm:
-    """The settings of a key: a secret one has no origins, a publishable one no sends."""
+def _form_of(key: ApiKey, part: str) -> DeclaredForm:
+    """The settings of a key in one of its two forms, or all of them: a secret one has no origins, a
+    publishable one no sends."""
     other = "allowed_origins" if key.type is KeyType.SECRET else "without_id"
-    return DeclaredForm(ApiKey, tuple(name for name in keys.SETTINGS if name != other))
+    names = tuple(name for name in keys.SETTINGS if name != other)
+    if part in TABS:
+        names = tuple(name for name in names if (name in SECURITY) == (part == "security"))
+    return DeclaredForm(ApiKey, names)
+
+
+def _answers(request: PageRequest, page: ListedRequests) -> dict[str, object]:
+    """The chart of a key's answers a day; empty without a request."""
+    days = (
+        page.days if any(each.successful + each.refused + each.failed for each in page.days) else ()
+    )
+    names = [request.formats.date_text(each.at) for each in days]
+    return {
+        "answer_bars": [Bar((each.successful, 0, each.refused, each.failed)) for each in days],
+        "answer_days": names,
+        "answer_places": [names[0], names[-1]] if len(names) > 1 else names,
+    }
 
 
 async def _key(request: PageRequest) -> ApiKey:
@@ -118,6 +146,8 @@ async def _page(
     request: PageRequest, filters: dict[str, str], cursors: dict[str, str]
 ) -> ListedRequests:
     arguments: dict[str, object] = {"key_id": id_of(request), "limit": _SHOWN, **filters}
+    if not cursors and not request.form.text("tab"):
+        arguments["by_day"] = True
     return await request.ask_here(requests.LIST, **arguments, **cursors)
 
 
@@ -195,7 +225,7 @@ async def change(request: PageRequest) -> TrioResponse:
     """The settings of the key."""
     key_id, form = id_of(request), request.form
     key = await _key(request)
-    changes = _form_of(key).given(form)
+    changes = _form_of(key, form.text("part")).given(form)
     typed = form.text("expires_at")
     # What is as it was is not asked for: of a key that has expired, it would be refused.
     if "expires_at" in form.fields and typed != _expires(request, key).value:
@@ -206,7 +236,7 @@ async def change(request: PageRequest) -> TrioResponse:
         await request.ask(keys.SET, key_id=key_id, **changes, **as_seen(form))
     except Refusal as error:
         return await request.again("keys/one.html", error, await _values(request, error))
-    return request.go(_home(request), CHANGED)
+    return request.go(_home(request, form.text("part")), CHANGED)
 
 
 async def rotate(request: PageRequest) -> TrioResponse:
@@ -214,7 +244,8 @@ async def rotate(request: PageRequest) -> TrioResponse:
     try:
         made = await request.ask(keys.ROTATE, key_id=id_of(request), overlap_s=overlap_of(request))
     except Refusal as error:
-        return await request.again("keys/one.html", error, await _values(request))
+        look = {**await _values(request), "tab": "security"}
+        return await request.again("keys/one.html", error, look)
     return await request.page(
         "keys/rotated.html", is_secret=True, key=view_of(request, made.key), value=made.value
     )
@@ -225,13 +256,15 @@ async def end_old(request: PageRequest) -> TrioResponse:
     return request.go(_home(request), ENDED)
 
 
-def _home(request: PageRequest) -> str:
-    return request.at(f"keys/{id_of(request)}")
+def _home(request: PageRequest, tab: str = "") -> str:
+    return request.at(f"keys/{id_of(request)}", **({"tab": tab} if tab in TABS else {}))
 
 
 FILTERS: Final = (
     choice("status", N_("Answer"), STATUSES),
     choice("path", N_("Path"), PATHS),
+    choice("tab", N_("Page"), TABS),
+    choice("rows", N_("Rows"), ("all",)),
     *cursors(),
 )
 _KEY: Final = "/app/<org>/keys/<key_id>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import AsyncGenerator
 from typing import Final
@@ -37,10 +38,14 @@ LEFT_OUT: Final = N_("The row is skipped.")
 ALL_LEFT_OUT: Final = N_("All rows that need fixing are skipped.")
 SHOWN: Final = 25
 """Rows of a page."""
+SHOWN_FIRST: Final = 5
+"""Rows that need somebody above a draft's text: the others are a click away."""
 VALUES_SHOWN: Final = 3
 """Values of a row besides its number: enough to know who it is."""
 VALUE_SHOWN: Final = 40
 """Characters of such a value."""
+_SHORT_DIGITS: Final = 5
+"""What is left of a number without its country's code has more digits than this."""
 WRITTEN: Final = 100
 """Rows of a part of a file."""
 _PREFIX: Final = "cell"
@@ -88,7 +93,8 @@ async def page_of_rows(request: PageRequest, mailing: Mailing) -> dict[str, obje
     if mailing.state is MailingState.CHECKING or not mailing.keeps_rows:
         return {"rows": None}
     state = _state_of(request, mailing)
-    page = await _read(request, state, after_of(request), SHOWN)
+    is_first = state is RowState.BAD and not request.form.text("state") and not after_of(request)
+    page = await _read(request, state, after_of(request), SHOWN_FIRST if is_first else SHOWN)
     query = {} if state is None else {"state": state.value}
     here = f"mailings/{mailing.id}"
     counts = {
@@ -107,8 +113,9 @@ async def page_of_rows(request: PageRequest, mailing: Mailing) -> dict[str, obje
             if counts[each] or each is state
         ],
         "rows_after": after_of(request),
+        "rows_all": request.at(here, **query) if is_first and page.after is not None else None,
         "rows_next": None
-        if page.after is None
+        if page.after is None or is_first
         else request.at(here, **(query or {"state": ALL}), after=str(page.after)),
     }
 
@@ -148,7 +155,7 @@ def _shown(request: PageRequest, page: MailingRows, row: MailingRow) -> RowShown
         number=typed if row.number is None else request.formats.tel(row.number),
         values=" · ".join(_short(each) for each in others[:VALUES_SHOWN]),
         badge=(look, request.words.among("state of a row", word)),
-        reason=reason_of(request, row),
+        reason=reason_of(request, row, typed),
         place=place,
         column="" if place is None else page.columns[place],
         cell="" if place is None or place >= len(cells) else cells[place],
@@ -161,10 +168,29 @@ def _short(value: str) -> str:
     return value if len(value) <= VALUE_SHOWN else value[: VALUE_SHOWN - 1] + "…"
 
 
-def reason_of(request: PageRequest, row: MailingRow) -> Markup | None:
-    """What is wrong with it, in words."""
+def _begin_of(request: PageRequest, typed: str) -> Markup | None:
+    """The first digit of a number of the home country, as it was typed; None: it has no digits."""
+    digits = re.sub(r"\D", "", typed)
+    home = request.plan.home.calling_code
+    for code in (f"00{home}", home):
+        if len(digits) > len(code) + _SHORT_DIGITS:
+            digits = digits.removeprefix(code)
+    return request.name_of(digits[0]) if digits else None
+
+
+def reason_of(request: PageRequest, row: MailingRow, typed: str = "") -> Markup | None:
+    """What is wrong with it, in words.
+
+    Args:
+        typed: what the column of the numbers has.
+    """
     if row.fault is None:
         return None
+    if row.fault is RowFault.DOUBLE and row.same_as is not None:
+        first = request.formats.num(row.same_as)
+        return request.words("The same number as in row {n}, which gets the message.", n=first)
+    if row.fault is RowFault.NUMBER_UNSERVED and (begin := _begin_of(request, typed)):
+        return request.words("Numbers that begin with {digits} are not served here.", digits=begin)
     sentence = fault_sentence(request, row.fault, row.country)
     if row.column is None or row.fault in _ABOUT_NUMBERS:
         return sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from typing import Any, Final
 
 from risala.engine.features.mailings.records import MailingRow, RowState
@@ -36,6 +37,7 @@ _VIEWS: Final = Rows(
         "message_id": "m.id",
         "status": "m.status",
         "country": "NULL",  # told by the plan of numbers, which the database does not know
+        "same_as": "NULL",  # looked for where a row is a double
     },
     cells=cells_of,
     state=lambda number: RowState(ROW_STATES.word(number)),
@@ -63,7 +65,19 @@ def after(
     rows = conn.execute(
         f"{_FROM}{condition} AND r.row > ? ORDER BY r.row LIMIT ?", (*values, after, limit)
     )
-    return [_VIEWS.of(row) for row in rows]
+    return [_with_first(conn, key, _VIEWS.of(row)) for row in rows]
+
+
+def _with_first(conn: sqlite3.Connection, key: int, one: MailingRow) -> MailingRow:
+    """A row; if it is a double, with the row that has its number."""
+    if one.fault is not RowFault.DOUBLE or one.number is None:
+        return one
+    first = value_of(
+        conn,
+        f"{_FIRST_WITH_NUMBER} WHERE r.row <> ? AND r.state NOT IN (?, ?)",
+        (key, one.number, one.row, BAD, LEFT_OUT),
+    )
+    return replace(one, same_as=first)
 
 
 def row(conn: sqlite3.Connection, key: int, number: int) -> MailingRow:
@@ -75,7 +89,7 @@ def row(conn: sqlite3.Connection, key: int, number: int) -> MailingRow:
     record = conn.execute(f"{_FROM} AND r.row = ?", (key, number)).fetchone()
     if record is None:
         raise NotFound(f"The mailing has no row {number}.")
-    return _VIEWS.of(record)
+    return _with_first(conn, key, _VIEWS.of(record))
 
 
 _READY_ROWS: Final = Rows(ReadyRow, cells=cells_of)
@@ -112,6 +126,9 @@ def with_number(columns: str, mailings: str) -> str:
         f" SELECT {columns} FROM block CROSS JOIN mailing_rows r ON r.mailing = block.mailing"
         " AND r.row >> 12 = block.no AND r.number = ?"
     )
+
+
+_FIRST_WITH_NUMBER: Final = with_number("min(r.row)", "SELECT ? AS key")
 
 
 def failed_after(conn: sqlite3.Connection, key: int, after: int, limit: int) -> FailedRows:
