@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Final
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
-GUIDES_MAX: Final = 66_000
+GUIDES_MAX: Final = 65_000
 """Words of all guides together. This number only falls: a longer guide needs a shorter one."""
-REFERENCE_MAX: Final = 52_600
+REFERENCE_MAX: Final = 43_300
 """Words of the reference that is written by hand. This number only falls, too."""
 GUIDES: Final = ("tutorials", "quick-start", "how-to", "discussion")
 GENERATED: Final = (
     "authorization.md",
     "channel-contract.md",
+    "cli.md",
     "configuration.md",
     "driver-contract.md",
+    "error-sentences.md",
     "found.md",
     "http-driver.md",
     "mail-contract.md",

@@ -16,7 +16,7 @@ import pytest
 import standardwebhooks
 from playwright.sync_api import Page
 
-from doc_blocks import ROOT, blocks_of
+from doc_blocks import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -171,11 +171,10 @@ def test_webhooks_are_verified_by_the_browsers_own_cryptography(call):
     assert call.page.evaluate(verify, [SECRET, body + " ", headers]) == "SignatureError"
 
 
-def test_the_component_of_the_quick_start_shows_what_to_send(call, demo):
+def test_the_component_of_the_example_shows_what_to_send(call, demo):
     """As a reader copies it: with a publishable key, and the module beside the page."""
     page: Page = call.page
-    blocks = blocks_of(ROOT / "docs/quick-start/javascript.md")
-    component = next(each.text for each in blocks if "customElements" in each.text)
+    component = (ROOT / "examples/verify-page/prove-number.js").read_text("utf-8")
     page.add_script_tag(content=component, type="module")
     data = {"api": demo.file["base_url"], "key": demo.file["test_publishable_key"]}
     page.evaluate(

@@ -1,52 +1,48 @@
-"""The reference of the command line names every command and every option."""
+"""The reference of the command line is written from the commands, and has all their options."""
 
-import re
-from collections.abc import Iterator
-from pathlib import Path
+from __future__ import annotations
 
 import click
+from proofs.reference import GUIDES, PAGE, leaves, render
 
 from cases import sweep
 from risala.cli.main import cli
 
-REFERENCE = Path(__file__).parents[2] / "docs/reference"
-PAGE = (REFERENCE / "cli.md").read_text(encoding="utf-8")
-ELSEWHERE = {"simulate smsc": "smsc-simulator.md", "simulate modem": "modem-simulator.md"}
-"""Commands that have a page of their own."""
-EVERYWHERE = {"--data", "--config", "--json", "--help"}
-
-
-def leaves(command: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:
-    if not isinstance(command, click.Group):
-        yield path, command
-        return
-    for name, inner in command.commands.items():
-        yield from leaves(inner, f"{path} {name}".strip())
-
-
+TEXT = PAGE.read_text(encoding="utf-8")
+EVERYWHERE = {"--data", "--config", "--json", "--help", "--org"}
+"""What the page's beginning tells of all commands."""
 COMMANDS = dict(leaves(cli))
+
+
+def section(name: str) -> str:
+    """What the page has beneath a command's own heading."""
+    (found,) = (each for each in TEXT.split("\n### `")[1:] if _words(each) == name)
+    return found
+
+
+def _words(heading: str) -> str:
+    """The words of a command, without what it takes."""
+    usage = f"{heading.partition('`')[0]} "
+    return max((each for each in COMMANDS if usage.startswith(f"{each} ")), key=len, default="")
+
+
+def test_the_page_is_what_the_commands_say():
+    assert render() == TEXT, "`make generated` writes it"
 
 
 @sweep("name", COMMANDS)
 def test_every_command_with_its_options(name):
-    rows = [line for line in PAGE.splitlines() if re.search(rf"^\|.*`{name}[ `]", line)]
-    assert rows, f"docs/reference/cli.md has no row on `{name}`"
+    told = section(name)
     options = {
         option
         for parameter in COMMANDS[name].params
-        if isinstance(parameter, click.Option)
+        if isinstance(parameter, click.Option) and not parameter.hidden
         for option in (*parameter.opts, *parameter.secondary_opts)
     }
-    told = " ".join(rows)
-    # What `webhook update` takes is told with `webhook create`.
-    told += " ".join(re.findall(r"^\| `webhook create.*$", PAGE, re.M)) * ("webhook" in name)
-    if name in ELSEWHERE:
-        told += (REFERENCE / ELSEWHERE[name]).read_text(encoding="utf-8")
-    lacking = {each for each in options - EVERYWHERE if each not in told}
-    assert not lacking, f"docs/reference/cli.md lacks them in the row on `{name}`"
+    assert {each for each in options - EVERYWHERE if each not in told} == set()
+    assert told.partition("\n")[2].strip(), "its help says nothing"
 
 
-def test_every_row_is_a_command():
-    named = re.findall(r"^\| `([a-z][a-z -]*[a-z])", PAGE, re.M)
-    known = {*COMMANDS, *cli.list_commands(click.Context(cli))}  # built-in plugins' too
-    assert [name for name in named if name not in known] == []
+def test_every_guide_is_that_of_a_command():
+    nouns = {name.split()[0] for name in COMMANDS}
+    assert [each for each in GUIDES if each not in nouns] == []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from proofs.reference import SENTENCES, render_sentences
 
 from cases import sweep
 from risala.engine.model.cause_sentences import CAUSE_SENTENCES, cause_text
@@ -15,6 +16,7 @@ from risala.engine.model.sentences import sentence
 from risala.sms.cause import Cause
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/error-codes.md").read_text(encoding="utf-8")
+TABLE = SENTENCES.read_text("utf-8")
 NOON = 1_795_262_400_000
 
 
@@ -35,9 +37,14 @@ def test_each_cause_has_its_own_sentence_in_three_languages_and_stands_in_the_re
         others = [S[language] for other, S in CAUSE_SENTENCES.items() if other is not cause]
         assert text not in others
         assert text[-1] == "."
-        assert re.search(rf"^\| `{cause}` .*\| {re.escape(text)} \|", PAGE, re.M), text
+        assert re.search(rf"^\| `{cause}` .*\| {re.escape(text)} \|", TABLE, re.M), text
+    assert re.search(rf"^\| `{cause}` .*\| {re.escape(row['en'])} \|", PAGE, re.M)
     assert re.search(r"[؀-ۿ]", row["ar"])
     assert cause_text(cause.value) == row["en"]
+
+
+def test_the_page_of_sentences_is_that_of_the_source():
+    assert render_sentences() == TABLE, "`make generated` writes it"
 
 
 def test_the_numbers_in_the_database_keep_their_meaning():

@@ -25,7 +25,7 @@ SECONDS_A_MINUTE = 60
 @click.option(
     "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
-@click.option("--before", metavar="ALERT", help="Only payments older than this one.")
+@click.option("--before", metavar="ALERT", help="Only alerts older than this one.")
 @click.pass_context
 @common
 def alerts(
