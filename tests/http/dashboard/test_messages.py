@@ -177,6 +177,20 @@ async def test_a_growth_of_many_times_is_a_multiple(owner, gateway):
     assert funnel.count("%") == 2  # of the codes that were sent, not of themselves
 
 
+async def test_the_overview_says_why_messages_failed_and_how_long_they_took(owner, gateway):
+    page = await owner.get("/app/org_1/overview")
+    failed = page.text.partition('id="h-fail"')[2]
+    assert 'href="/app/org_1/messages?q=UNKNOWN_NUMBER">This number is not in use.</a>' in failed
+    assert failed.index("not in use") < failed.index("No cause is known.")
+    times = page.text.partition("Time to the phone")[2].partition("</section>")[0]
+    assert times.count('class="times"') == 2, "of a network that delivered nothing there is none"
+    assert "95 of 100 within" in times
+    gateway.answers = {"overview.show": {**web_messages.overview(), "failures": []}}
+    page = await owner.get("/app/org_1/overview")
+    assert 'id="h-fail"' not in page.text
+    assert '<div id="failures"></div>' in page.text
+
+
 async def test_the_overview_of_nothing(owner, gateway):
     empty = {**web_messages.overview(), "hours": [], "before": [], "networks": [], "feed": []}
     empty |= {"medianMs": None, "spent": "0.00", "spentADay": "0.00", "uncertain": []}

@@ -5,7 +5,16 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from risala.http.web.charts import Bar, bars_svg, funnel_svg, spark_svg, top_of
+from risala.http.web.charts import (
+    Bar,
+    bars_svg,
+    curves_svg,
+    funnel_svg,
+    spark_svg,
+    strip_svg,
+    times_svg,
+    top_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +58,30 @@ def test_a_funnel_of_nothing_and_of_a_few_among_many():
     assert "nan" not in funnel_svg([0, 0], "none")
     widths = [float(each.get("width")) for each in ET.fromstring(funnel_svg([9999, 1], "x"))[::2]]
     assert widths[1] > 0.5
+
+
+def test_a_strip_shows_how_each_day_went_whatever_its_number():
+    svg = strip_svg([Bar((0, 0, 0, 0)), Bar((999, 0, 0, 1)), Bar((5, 0, 0, 0))], "<30> days")
+    root = ET.fromstring(svg)
+    assert root.get("aria-label") == "<30> days"
+    empty, well, bad, good = root
+    assert [each.get("class") for each in root] == ["f0", "f1", "f4", "f1"]
+    assert float(bad.get("height")) > 10, "one failure among a thousand is seen"
+    assert float(well.get("height")) + float(bad.get("height")) == pytest.approx(100, abs=0.1)
+    assert (float(good.get("height")), float(empty.get("height"))) == (100, 8)
+
+
+def test_curves_have_one_scale():
+    root = ET.fromstring(curves_svg([(0, 100, 300), (0, 0, 150), ()], "a run"))
+    lines = [each for each in root if each.get("class") != "grid-line"]
+    assert [each.get("d") for each in lines] == [
+        "M0 100 50 66.7 100 0",
+        "M0 100 50 100 100 50",
+        "M",
+    ]
+
+
+def test_a_strip_of_time_shares_its_scale():
+    ground, most, half = ET.fromstring(times_svg(2000, 5000, 10_000))
+    assert [each.get("width") for each in (ground, most, half)] == ["100", "50", "20"]
+    assert [each.get("class") for each in (ground, most, half)] == ["f0", "f2", "f1"]

@@ -83,6 +83,12 @@ def view(mailing_id: str, **changes: Any) -> dict[str, Any]:
             "failed": failed,
         },
         "balance": "12480.50",
+        "run": [
+            {"at": iso(AT_MS + at * 60_000), "made": at * 4, "sent": at * 3, "delivered": at * 2}
+            for at in range(1, 25)
+        ]
+        if accepted
+        else [],
         "shares": [
             {"carriers": ["mattel"], "messages": 80, "seconds": 16},
             {"carriers": ["mauritel", "mattel"], "messages": 40, "seconds": None},

@@ -118,7 +118,7 @@ def overview() -> dict[str, Any]:
     ]
     networks = [
         {"network": name, "accepted": 100, "delivered": well, "undelivered": 100 - well}
-        | {"failed": 0, "canceled": 0, "medianMs": took}
+        | {"failed": 0, "canceled": 0, "medianMs": took, "mostMs": took and took * 4}
         for name, well, took in (("mauritel", 98, 2900), ("mattel", 96, 4400), ("+33", 90, None))
     ]
     return {
@@ -136,6 +136,7 @@ def overview() -> dict[str, Any]:
         "uncertain": [MESSAGE_ID],
         "waitingSince": None,
         "disabledEndpoints": 0,
+        "failures": [{"cause": "UNKNOWN_NUMBER", "count": 12}, {"cause": None, "count": 2}],
     }
 
 

@@ -86,6 +86,7 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
             not each.enabled and each.mode == mode
             for each in call.services.repositories.endpoints.of_organization(mine)
         ),
+        failures=stored.failures(mine, mode, arguments.since, until_ms),
     )
 
 

@@ -14,6 +14,7 @@ from risala.engine.model.records import figures
 from risala.engine.model.records.figures import HourCount, HourFigures, NetworkFigures
 from risala.engine.model.records.record import shallow
 from risala.engine.model.times import iso
+from risala.http.dashboard.messages.listing import cause_text
 from risala.http.dashboard.start.steps import left_of
 from risala.http.web.charts import Bar
 from risala.http.web.face import PageAccess
@@ -116,6 +117,10 @@ async def _values(request: PageRequest) -> dict[str, object]:
         "share_sparks": _share_sparks(bars),
         "approved_sparks": [sum(each.count for each in place) for place in approved],
         "networks": [_network(each) for each in shown.networks[:NETWORKS_MAX]],
+        "times_top": max((each.most_ms or 0 for each in shown.networks[:NETWORKS_MAX]), default=0),
+        "failures": [
+            (each.cause, cause_text(request, each.cause), each.count) for each in shown.failures
+        ],
         "lasts_ms": _lasts_ms(request, shown.spent_a_day),
         "is_low": _is_low(request),
         "live_at": request.at("overview/live", period=period.name),

@@ -143,6 +143,42 @@ def funnel_svg(counts: Sequence[int], label: str) -> Markup:
     )
 
 
+def times_svg(median_ms: int, most_ms: int, top_ms: int) -> Markup:
+    """A strip of time: to the median, and to where most lie, on a scale that several share. The
+    words beside it say both."""
+    top = max(top_ms, 1)
+    ends = ((2, most_ms), (1, median_ms))
+    drawn = "".join(
+        f'<rect class="f{colour}" width="{_n(max(100 * end / top, _LEAST))}" height="10"/>'
+        for colour, end in ends
+    )
+    return as_markup(
+        '<svg class="times" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="f0" width="100" height="10"/>{drawn}</svg>'
+    )
+
+
+def curves_svg(series: Sequence[Sequence[int]], label: str) -> Markup:
+    """A line for each series, over the same places and scale as bars have. ``label`` is for screen
+    readers; the classes ``l1``, ``l2``… give a line its colour and its dashes."""
+    top = top_of([Bar((max(each, default=0),)) for each in series])
+    drawn = [
+        f'<path class="grid-line" d="M0 {_n(line * _HEIGHT / _LINES)}H100"/>'
+        for line in range(_LINES + 1)
+    ]
+    for number, values in enumerate(series, start=1):
+        last = max(len(values) - 1, 1)
+        points = " ".join(
+            f"{_n(place * 100 / last)} {_n(_HEIGHT - value * _HEIGHT / top)}"
+            for place, value in enumerate(values)
+        )
+        drawn.append(f'<path class="l{number}" d="M{points}"/>')
+    return as_markup(
+        '<svg class="curves" viewBox="0 0 100 100" preserveAspectRatio="none" role="img"'
+        f' aria-label="{escape(label)}">{"".join(drawn)}</svg>'
+    )
+
+
 def spark_svg(values: Sequence[float]) -> Markup:
     """A line without a scale, shown next to a figure; empty without data."""
     if len(values) < 2:

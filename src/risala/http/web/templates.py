@@ -26,7 +26,15 @@ from risala.http.common.assets import asset_response
 from risala.http.common.problems import plain
 from risala.http.web.assets import PLACE, Shelf, load_shelf
 from risala.http.web.cached import QuickEnvironment, as_markup, caching
-from risala.http.web.charts import bars_svg, funnel_svg, spark_svg, strip_svg, top_of
+from risala.http.web.charts import (
+    bars_svg,
+    curves_svg,
+    funnel_svg,
+    spark_svg,
+    strip_svg,
+    times_svg,
+    top_of,
+)
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats, bare_formats
 from risala.http.web.languages import OWN_NAMES, STATES, Words, direction_of, load_words
@@ -157,9 +165,11 @@ def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
             "icon": _icon(shelf),
             "badge": _badge(shelf),
             "bars_svg": bars_svg,
+            "curves_svg": curves_svg,
             "funnel_svg": funnel_svg,
             "spark": spark_svg,
             "strip_svg": strip_svg,
+            "times_svg": times_svg,
             "top_of": top_of,
             "language": lambda: _FOR.get().formats.words.language,
             "direction": lambda: direction_of(_FOR.get().formats.words.language),

@@ -55,8 +55,37 @@ def test_networks_with_their_median(book, counted):
     [([], None), ([(0, 1)], 0), ([(12, 2)], 3072), ([(3, 1), (12, 1), (20, 1)], 3072)],
 )
 def test_a_median_is_within_its_bucket(buckets, median):
-    found = figures.median_ms(buckets)
+    found = figures.within_ms(buckets, 0.5)
     assert found == median or (median == 0 and found in (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("buckets", "most"),
+    [([], None), ([(12, 95), (20, 5)], 4096), ([(12, 90), (14, 10)], 12_288), ([(0, 20)], 1)],
+)
+def test_within_what_time_most_are_delivered(buckets, most):
+    assert figures.within_ms(buckets, figures.MOST) == most
+
+
+def test_causes_of_failures_are_counted_up_to_a_bound(book, counted):
+    begin = book.now_ms
+    ended = [("dead", 5, "live")] * 3 + [("far", 4, "live"), (None, 5, "live"), ("dead", 4, "live")]
+    for cause, status, mode in [*ended, ("dead", 5, "test"), ("fine", 3, "live")]:
+        message_id = book.accept(counted, mode=mode)
+        book.conn.execute(
+            "UPDATE message SET status = ?, error_code = ? WHERE id = ?",
+            (status, cause, message_id),
+        )
+    book.accept(book.organization())
+
+    def told(since_ms, **bound):
+        found = figures.failures(book.conn, counted, "live", since_ms, begin + HOUR_MS, **bound)
+        return {each.cause: each.count for each in found}
+
+    assert told(begin) == {"dead": 4, "far": 1, None: 1}
+    assert next(iter(told(begin))) == "dead"
+    assert sum(told(begin, looked_max=1).values()) <= 2
+    assert told(begin + HOUR_MS) == {}
 
 
 def session(book, organization_id, number, status, attempts, at):
@@ -111,6 +140,7 @@ def test_no_figure_walks_through_a_table(book, counted):
     figures.spent(book.conn, counted, 1, 2)
     figures.uncertain(book.conn, counted, "live")
     figures.waiting_since(book.conn, counted, 1)
+    figures.failures(book.conn, counted, "live", 1, 2)
     book.conn.set_trace_callback(None)
     steps = [step for sql in run for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
     assert [step for step in steps if re.match(r"SCAN (?!CONSTANT|\(subquery)", step)] == []

@@ -316,3 +316,11 @@ async def test_an_empty_list_says_what_it_is_for(owner, gateway):
 async def test_a_cursor_that_somebody_typed(owner, gateway):
     gateway.refuse = Invalid("older", "invalid_cursor", "No.")
     assert (await owner.get(f"{AT}?older=x")).status == 422
+
+
+async def test_a_run_is_drawn_once_messages_are_made(owner):
+    page = await owner.get("/app/org_1/mailings/mlg_sending")
+    assert 'aria-label="Messages made, sent and delivered over time"' in page.text
+    table = page.text.partition('id="h-run"')[2].partition("</table>")[0]
+    assert table.count('<th scope="row">') == 24
+    assert 'id="h-run"' not in (await owner.get(DRAFT)).text

@@ -20,6 +20,7 @@ from risala.engine.features.mailings.records import (
     MailingView,
     MailingWait,
     Outcomes,
+    RunPoint,
 )
 from risala.engine.features.mailings.row_records import StoredMailing
 from risala.engine.features.mailings.rules import seconds_for
@@ -89,11 +90,13 @@ class MailingFigures:
         self._sources = sources
         self._outcomes = _Memory(self._outcomes_of)
         self._shares = _Memory(self._shares_of)
+        self._runs = _Memory(self._run_of)
 
     def forget(self, mailing_id: str) -> None:
         """Count a mailing again: its rows have changed."""
         self._outcomes.forget(mailing_id)
         self._shares.forget(mailing_id)
+        self._runs.forget(mailing_id)
 
     async def view(self, stored: StoredMailing) -> MailingView:
         """A mailing as its page shows it."""
@@ -101,12 +104,18 @@ class MailingFigures:
         outcomes, shares = await self._outcomes.of(stored), await self._shares.of(stored)
         organization = self._sources.accounts.fresh_organization(mailing.organization_id)
         seconds = _seconds_of(mailing, shares)
-        return MailingView(mailing, outcomes, organization.balance, shares, seconds)
+        run = await self._runs.of(stored)
+        return MailingView(mailing, outcomes, organization.balance, shares, seconds, run)
 
     async def _outcomes_of(self, stored: StoredMailing) -> Outcomes:
         if not stored.mailing.accepted:
             return Outcomes(0, 0, 0, 0)
         return await self._sources.mailings.outcomes(stored.key)
+
+    async def _run_of(self, stored: StoredMailing) -> tuple[RunPoint, ...]:
+        if not stored.mailing.accepted:
+            return ()
+        return await self._sources.mailings.run(stored.key)
 
     async def _shares_of(self, stored: StoredMailing) -> tuple[CarrierShare, ...]:
         mailing, router = stored.mailing, self._sources.router

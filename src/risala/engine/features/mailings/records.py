@@ -172,6 +172,17 @@ class CarrierShare:
 
 
 @dataclass(frozen=True, slots=True)
+class RunPoint:
+    """How far a mailing's messages were at a time."""
+
+    at: Moment
+    made: Count
+    sent: Count
+    """Those that were delivered too."""
+    delivered: Count
+
+
+@dataclass(frozen=True, slots=True)
 class MailingView:
     """A mailing as its page shows it."""
 
@@ -184,6 +195,8 @@ class MailingView:
     seconds: int | None
     """How long the ready rows take in all, by pace and carriers, without the hours of the night;
     None: unknown."""
+    run: tuple[RunPoint, ...] = ()
+    """How it went from its first message on, as far as its messages are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ long, and the latest verification sessions.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,12 +21,13 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.features import features
 from risala.engine.model.ids import KEY_COUNTER_BITS
-from risala.engine.model.numbers import DELIVERED, MODES
+from risala.engine.model.numbers import DELIVERED, FAILED, MODES, UNDELIVERED
 from risala.engine.model.records.figures import (
     DECIDING_MAX,
     SENT_MAX,
     SESSIONS_MAX,
     Deciding,
+    FailureFigures,
     FirstHook,
     FirstMessage,
     FirstSession,
@@ -128,6 +130,10 @@ WAITING_MAX: Final = 200
 """Messages that are searched for one that waits too long, the oldest first."""
 ATTENTION_MAX: Final = 100
 """Uncertain messages that are counted; more are shown as this many."""
+FAILURES_MAX: Final = 2000
+"""Messages of each kind that are looked at for why they failed: a few milliseconds."""
+CAUSES_SHOWN: Final = 6
+"""Causes that are told; the others are rare."""
 _HOURS: Final = (
     "SELECT hour, outcome, sum(n) FROM hour_count"  # noqa: S608 -- constants
     f" WHERE {_ORGANIZATION} AND outcome = ? AND hour >= ? AND hour < ? AND mode = ?"
@@ -169,10 +175,14 @@ def networks(
                 buckets.setdefault(network, []).append((bucket, count))
     figures = []
     for network, each in counts.items():
-        median = median_ms(buckets.get(network, ()))
+        times = buckets.get(network, ())
         accepted, delivered, undelivered, failed, canceled = each
         figures.append(
-            NetworkFigures(network, accepted, delivered, undelivered, failed, canceled, median)
+            NetworkFigures(
+                *(network, accepted, delivered, undelivered, failed, canceled),
+                median_ms=within_ms(times, 0.5),
+                most_ms=within_ms(times, MOST),
+            )
         )
     return tuple(sorted(figures, key=lambda each: -each.accepted))
 
@@ -187,20 +197,26 @@ def whole_median_ms(
         " GROUP BY bucket",
         (organization_id, since, until, MODES.number(mode)),
     ).fetchall()
-    return median_ms(rows)
+    return within_ms(rows, 0.5)
 
 
-def median_ms(buckets: Sequence[tuple[int, int]]) -> int | None:
-    """The median of times that are known by their buckets: a bucket's times are below ``2 **
-    bucket`` milliseconds, and assumed to be spread evenly over it."""
-    whole = sum(count for _, count in buckets)
-    if not whole:
+MOST: Final = 0.95
+"""The share of deliveries within whose time a network is said to deliver: a slow one in twenty is
+left to luck."""
+
+
+def within_ms(buckets: Sequence[tuple[int, int]], share: float) -> int | None:
+    """The time within which a share of them lies; half is the median. Times are known by their
+    buckets: a bucket's are below ``2 ** bucket`` milliseconds, and assumed to be spread evenly over
+    it."""
+    place = share * sum(count for _, count in buckets)
+    if not place:
         return None
     before = 0.0
     for bucket, count in sorted(buckets):
-        if before + count >= whole / 2:
+        if before + count >= place:
             low = 0 if bucket == 0 else 1 << (bucket - 1)
-            return round(low + (whole / 2 - before) / count * max((1 << bucket) - low, 1))
+            return round(low + (place - before) / count * max((1 << bucket) - low, 1))
         before += count
     return None
 
@@ -295,6 +311,34 @@ def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> tupl
     return tuple(message_id for (message_id,) in rows)
 
 
+def failures(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    mode: str,
+    since_ms: int,
+    until_ms: int,
+    *,
+    looked_max: int = FAILURES_MAX,
+) -> tuple[FailureFigures, ...]:
+    """Why messages of a time failed or were not delivered, the most frequent cause first; of each
+    of the two, the latest."""
+    counts: Counter[str | None] = Counter()
+    for status in (UNDELIVERED, FAILED):
+        rows = conn.execute(
+            "SELECT error_code, count(*) FROM (SELECT error_code, mode"  # noqa: S608 -- constants
+            f" FROM message INDEXED BY message_by_status WHERE {_ORGANIZATION}"
+            f" AND status = {status} AND status <> 3 AND key >= ? AND key < ?"
+            " ORDER BY key DESC LIMIT ?) WHERE mode = ? GROUP BY error_code",
+            (
+                *(organization_id, since_ms << KEY_COUNTER_BITS, until_ms << KEY_COUNTER_BITS),
+                *(looked_max, MODES.number(mode)),
+            ),
+        )
+        for cause, count in rows:
+            counts[cause] += count
+    return tuple(FailureFigures(*each) for each in counts.most_common(CAUSES_SHOWN))
+
+
 def waiting_since(conn: sqlite3.Connection, organization_id: str, before_ms: int) -> int | None:
     """Since when the oldest live message has waited that was due before then; None: none waits."""
     since: int | None = value_of(
@@ -348,6 +392,7 @@ class FiguresRepository:
     sent_by_name = read(sent_by_name)
     uncertain = read(uncertain)
     waiting_since = read(waiting_since)
+    failures = read(failures)
     first_steps = read(first_steps)
 
     # -- of all organizations

@@ -50,6 +50,8 @@ class NetworkFigures:
     canceled: int
     median_ms: int | None
     """Until delivery, within a factor of two; None: nothing was delivered."""
+    most_ms: int | None = None
+    """Within this time 95 of 100 were delivered, as exact as the median."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,15 @@ class Funnel:
     pending: int
     is_cut: Annotated[bool, JsonName("latestOnly")]
     """True: there were more than :data:`SESSIONS_MAX`, and these are the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureFigures:
+    """How many of the latest messages failed for one cause."""
+
+    cause: str | None
+    """None: no cause is stored."""
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +98,8 @@ class Overview:
     uncertain: tuple[str, ...]
     waiting_since: Moment | None
     disabled_endpoints: int
+    failures: tuple[FailureFigures, ...] = ()
+    """Why messages failed or were not delivered, the most frequent cause first."""
 
 
 @dataclass(frozen=True, slots=True)

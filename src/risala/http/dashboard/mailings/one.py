@@ -31,6 +31,7 @@ from risala.http.dashboard.mailings.words import (
     URGENT,
     WAITS,
 )
+from risala.http.web.charts import Bar, top_of
 from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -112,6 +113,7 @@ def progress_of(request: PageRequest, view: MailingView) -> dict[str, object]:
     is_test = mailing.mode is Mode.TEST
     return {
         "view": view,
+        "run_top": top_of([Bar((each.made,)) for each in view.run]),
         "mailing": mailing,
         "outcomes": outcomes,
         "look": look,

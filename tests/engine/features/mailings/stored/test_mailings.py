@@ -338,6 +338,40 @@ def test_outcomes_are_those_of_its_messages(books):
     assert (found.pending, found.sent, found.delivered, found.failed) == (1, 0, 1, 1)
 
 
+def test_a_run_counts_up_from_the_first_message_to_the_last_receipt(books):
+    started = books.sending(5)
+    key = books.key(started.id)
+    assert figures.run(books.conn, key) == ()
+    for row in (1, 2, 3):
+        books.send(started.id, row)
+    begin = books.conn.execute("SELECT min(key) >> 15 FROM message").fetchone()[0]
+    for recipient, sent, delivered in ((1, 1000, 2000), (2, 1500, None), (3, None, 24_000)):
+        books.conn.execute(
+            "UPDATE message SET sent_at = ?, delivered_at = ? WHERE recipient = ?",
+            (
+                None if sent is None else begin + sent,
+                None if delivered is None else begin + delivered,
+                22_230_000_000 + recipient,
+            ),
+        )
+    points = figures.run(books.conn, key)
+    assert len(points) == figures.RUN_POINTS
+    assert (points[-1].made, points[-1].sent, points[-1].delivered) == (3, 3, 2)
+    assert points[-1].at == begin + 24_000
+    assert (points[0].sent, points[1].sent, points[1].delivered) == (1, 2, 1)
+    for name in ("at", "made", "sent", "delivered"):
+        values = [getattr(each, name) for each in points]
+        assert values == sorted(values)
+    plans: list[str] = []
+    books.conn.set_trace_callback(plans.append)
+    figures.run(books.conn, key)
+    books.conn.set_trace_callback(None)
+    for sql in plans:
+        steps = [step for *_, step in books.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
+        assert any(step.startswith("SEARCH r USING") for step in steps), steps
+        assert any("SEARCH m USING INTEGER PRIMARY KEY" in step for step in steps), steps
+
+
 def test_failed_rows_come_in_pieces(books, monkeypatch):
     monkeypatch.setattr(rows, "LOOKED_AT", 3)
     started = books.sending(7)

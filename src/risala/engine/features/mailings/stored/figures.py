@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from itertools import accumulate
 from typing import Final
 
-from risala.engine.features.mailings.records import Outcomes
+from risala.engine.features.mailings.records import Outcomes, RunPoint
 from risala.engine.features.mailings.row_records import NumberShare
 from risala.engine.features.mailings.stored.rows import ACCEPTED, READY
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import (
     CANCELED,
     DELIVERED,
@@ -51,6 +53,46 @@ def of_rows(conn: sqlite3.Connection, key: int, last: int) -> Outcomes:
         delivered=counted.get(DELIVERED, 0),
         failed=sum(counted.get(status, 0) for status in (FAILED, UNDELIVERED, CANCELED)),
     )
+
+
+RUN_POINTS: Final = 24
+"""Points of a run: enough for a curve."""
+_RUN_OF: Final = (
+    " FROM mailing_rows r JOIN message m ON m.key = r.message WHERE r.mailing = ? AND r.state = ?"
+)
+_MADE_AT: Final = f"m.key >> {KEY_COUNTER_BITS}"
+_SENT_AT: Final = "coalesce(m.sent_at, m.delivered_at)"
+
+
+def run(conn: sqlite3.Connection, key: int) -> tuple[RunPoint, ...]:
+    """How a mailing's messages went from the first to the last thing that happened to one."""
+    begin, *lasts = conn.execute(
+        f"SELECT min({_MADE_AT}), max({_MADE_AT}), max({_SENT_AT}), max(m.delivered_at){_RUN_OF}",
+        (key, ACCEPTED),
+    ).fetchone()
+    end = max((each for each in lasts if each is not None), default=0)
+    if begin is None or end <= begin:
+        return ()
+    step = -(-(end - begin + 1) // RUN_POINTS)
+    made, sent, delivered = (
+        _summed(conn, key, at, begin, step) for at in (_MADE_AT, _SENT_AT, "m.delivered_at")
+    )
+    return tuple(
+        RunPoint(min(begin + (place + 1) * step - 1, end), *counts)
+        for place, counts in enumerate(zip(made, sent, delivered, strict=True))
+    )
+
+
+def _summed(conn: sqlite3.Connection, key: int, at: str, begin: int, step: int) -> list[int]:
+    """How many rows something had happened to at each point."""
+    counted = dict(
+        conn.execute(
+            f"SELECT ({at} - ?) / ? AS place, count(*){_RUN_OF} AND {at} IS NOT NULL"
+            " GROUP BY place",
+            (begin, step, key, ACCEPTED),
+        ).fetchall()
+    )
+    return [*accumulate(counted.get(place, 0) for place in range(RUN_POINTS))]
 
 
 _SHARES: Final = Rows(NumberShare)

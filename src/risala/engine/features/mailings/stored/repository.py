@@ -51,6 +51,7 @@ class MailingRepository:
     # -- reads on a thread
 
     outcomes = scan(figures.outcomes)
+    run = scan(figures.run)
     shares = scan(figures.shares)
     by_place = scan(figures.by_place)
     place_of = scan(figures.place_of)
