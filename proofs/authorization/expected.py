@@ -57,6 +57,12 @@ API: Final[Mapping[str, Door]] = {
     "/api/conversations/get": Door.SECRET,
     "/api/conversations/reply": Door.SECRET,
     "/api/conversations/mark": Door.SECRET,
+    "/api/answers/list": Door.SECRET,
+    "/api/answers/create": Door.SECRET,
+    "/api/answers/update": Door.SECRET,
+    "/api/answers/delete": Door.SECRET,
+    "/api/answers/try": Door.SECRET,
+    "/api/answers/resume": Door.SECRET,
     "/api/balance/get": Door.SECRET,
     "/api/ledger/list": Door.SECRET,
     "/api/senders/list": Door.SECRET,
@@ -89,6 +95,7 @@ THINGS: Final[Mapping[str, str]] = {
     "verificationId": "a verification",
     "endpointId": "a webhook endpoint",
     "conversationId": "a conversation",
+    "ruleId": "a rule that answers texts",
     "eventId": "an event",
 }
 """Ids in bodies of the API: another organization's is answered like one that is not there."""
@@ -184,6 +191,7 @@ PLACES: Final[Mapping[str, str]] = {
     "mailing_id": "a mailing",
     "list_id": "a recipient list",
     "saved_text_id": "a saved text",
+    "rule_id": "a rule that answers texts",
     "message_id": "a message",
     "verification_id": "a verification",
     "endpoint_id": "a webhook endpoint",

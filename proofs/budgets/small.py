@@ -77,7 +77,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     """,
     "One row of at most 100 cells of 1,000 characters each, or one name of 100.": """
         tables/rules/faults.py: fault_words
-        tables/rules/rendering.py: folded render cell_at
+        tables/rules/rendering.py: folded render cell_at name_in
         mailings/rules.py: report_heading report_cells wrong_of
     """,
 }

@@ -314,6 +314,7 @@ BUDGETS: Final[tuple[Budget, ...]] = (
             ("sms/numbering/written.py", written.entries),
             ("engine/rules/keywords.py", keywords.only_word),
             ("engine/rules/keywords.py", keywords.keyword_ways),
+            ("engine/rules/keywords.py", keywords.words_of),
             ("engine/rules/people/emails.py", emails.typed_address),
         )
         for text in (WIDE, "\u200b", "\u200d\u0628", "\u202e\u2066a", "1 ", "1.", "+1", " ", "hi ")

@@ -134,6 +134,23 @@ ROWS = (
     Row("text show", ("{saved}",), (("text", str),)),
     Row("text set", ("{saved}", "--language", "ar"), (("language", "ar"),)),
     Row("text delete", ("{saved}",), (("id", "{saved}"),)),
+    Row(
+        "answer create",
+        ("Hours {n}", "--org", "{org}", "--keyword", "hours", "--fr", "De 8 h à 19 h."),
+        (("keywords", ["hours"]), ("place", int)),
+    ),
+    Row("answer list", ("--org", "{org}"), (("rules", list), ("paused", []))),
+    Row("answer show", ("{rule}",), (("name", str),)),
+    Row("answer set", ("{rule}", "--off", "--from", "08:00"), (("enabled", False),)),
+    Row("answer delete", ("{rule}",), (("ruleId", "{rule}"),)),
+    Row("answer try", ("goodbye", "--org", "{org}"), (("answer", None),)),
+    Row(
+        "answer resume",
+        (NUMBER, "--org", "{org}"),
+        alone=1,
+        beside=1,
+        sentence="not paused",
+    ),
     Row("credential list", ("--org", "{org}"), (("credentials", list),)),
     Row("credential revoke", ("{credential}",), (("revokedAt", str),)),
     Row("topup", ("{org}", "10"), (("balanceAfter", "109.50"), ("currency", "MRU"))),
@@ -676,6 +693,10 @@ class World:
         given = {"organization_id": names["org"], "name": f"Own {names['n']}", "text": "x"}
         names["saved"] = (await reached.perform("text.create", language="fr", **given))["id"]
 
+    async def _make_rule(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        given = {"organization_id": names["org"], "name": "Own", "keywords": ["own"]}
+        names["rule"] = (await reached.perform("answer.create", **given))["ruleId"]
+
     async def _make_verification(reached: session.GatewaySession, names: dict[str, str]) -> None:
         made = await reached.perform("org.create", name=f"Codes {names['n']}")
         await reached.perform("topup", organization_id=made["id"], amount="1")
@@ -705,6 +726,7 @@ class World:
         ({"called"}, _make_called),
         ({"listed", "list_name"}, _make_list),
         ({"saved"}, _make_text),
+        ({"rule"}, _make_rule),
         ({"draft", "sending"}, _make_draft),
         ({"sender", "asked"}, _make_sender),
         ({"hook", "event"}, _make_hook),
@@ -891,6 +913,7 @@ LISTING = (
     "verify config",
     *("webhook list", "webhook show", "webhook deliveries", "inbound list", "inbound routes"),
     "conversation list",
+    *("answer list", "answer show"),
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
     *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),
     *("route", "plugins", "audit-log", "retention show", "kept show", "kept exports"),

@@ -61,6 +61,7 @@ MAY: dict[str, str] = {
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
     "engine/features/answers/stored/queue.py": HOT,  # of each text that is answered
+    "engine/features/answers/stored/rules.py": HOT,  # of each text that comes in
     "engine/features/conversations/stored/conversations.py": HOT,  # of each text that comes in
     "engine/features/conversations/stored/threads.py": READER,  # messages of both ways
     "engine/features/conversations/stored/usual_carriers.py": READER,  # of each message, if sticky

@@ -214,6 +214,13 @@ class ConversationMessage:
     error_code: str | None = None
     key_id: str | None = None
     mailing_id: str | None = None
+    answer_kind: str | None = None
+    """Of an automatic answer, and of a text that had one: ``opt_out``, ``help``, ``rule`` or
+    ``webhook``."""
+    answer_name: str | None = None
+    """The name of its rule."""
+    answer_refused: str | None = None
+    """Why the text's automatic answer does not leave; None: it left, or waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +268,55 @@ class ConversationThread:
     """Why nothing can be answered."""
     answers_from: str | None = None
     answers_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRule:
+    """A rule that answers texts which come in."""
+
+    rule_id: str
+    name: str
+    place: int
+    """The first rule by place that a text meets answers it."""
+    enabled: bool
+    keywords: tuple[str, ...]
+    """Empty: any text."""
+    anywhere: bool
+    first_contact: bool
+    days: tuple[str, ...]
+    language: str
+    text_fr: str
+    text_ar: str
+    text_en: str
+    created_at: datetime
+    from_time: str | None = None
+    to_time: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PausedReplies:
+    """A number that gets no automatic answers for a day."""
+
+    number: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRules:
+    """All rules of an organization, in their order."""
+
+    items: tuple[ReplyRule, ...]
+    paused: tuple[PausedReplies, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TriedReply:
+    """What a text would be answered."""
+
+    rule: ReplyRule | None
+    """None: it meets no rule."""
+    answer: str | None
+    """None: nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -401,6 +401,80 @@ class Risala:
         )  # fmt: skip
         return self._caller.ask(call)
 
+    # -- automatic answers
+
+    def list_answer_rules(self) -> answers.ReplyRules:
+        """The rules that answer texts, and numbers that get no automatic answers for a day."""
+        return self._caller.ask(calls.read_one("/api/answers/list", answers.ReplyRules))
+
+    def create_answer_rule(
+        self,
+        name: str,
+        *,
+        place: int | None = None,
+        enabled: bool | None = None,
+        keywords: Iterable[str] | None = None,
+        anywhere: bool | None = None,
+        first_contact: bool | None = None,
+        days: Iterable[str] | None = None,
+        from_time: str | None = None,
+        to_time: str | None = None,
+        language: str | None = None,
+        text_fr: str | None = None,
+        text_ar: str | None = None,
+        text_en: str | None = None,
+    ) -> answers.ReplyRule:
+        """Answer texts that come in. Without ``place`` the rule comes last."""
+        settings = calls.settings(
+            name=name, place=place, enabled=enabled, keywords=keywords, anywhere=anywhere,
+            first_contact=first_contact, days=days, from_time=from_time, to_time=to_time,
+            language=language, text_fr=text_fr, text_ar=text_ar, text_en=text_en,
+        )  # fmt: skip
+        call = calls.do_once("/api/answers/create", answers.ReplyRule, **settings)
+        return self._caller.ask(call)
+
+    def update_answer_rule(
+        self,
+        rule_id: str,
+        *,
+        name: str | None = None,
+        place: int | None = None,
+        enabled: bool | None = None,
+        keywords: Iterable[str] | None = None,
+        anywhere: bool | None = None,
+        first_contact: bool | None = None,
+        days: Iterable[str] | None = None,
+        from_time: str | None = None,
+        to_time: str | None = None,
+        language: str | None = None,
+        text_fr: str | None = None,
+        text_ar: str | None = None,
+        text_en: str | None = None,
+    ) -> answers.ReplyRule:
+        """Change a rule; what is left out stays. An empty time takes it away."""
+        settings = calls.settings(
+            rule_id=rule_id, name=name, place=place, enabled=enabled, keywords=keywords,
+            anywhere=anywhere, first_contact=first_contact, days=days, from_time=from_time,
+            to_time=to_time, language=language, text_fr=text_fr, text_ar=text_ar, text_en=text_en,
+        )  # fmt: skip
+        call = calls.read_one("/api/answers/update", answers.ReplyRule, **settings)
+        return self._caller.ask(call)
+
+    def delete_answer_rule(self, rule_id: str) -> answers.ReplyRule:
+        """Delete a rule; it is told as it was."""
+        call = calls.do_once("/api/answers/delete", answers.ReplyRule, ruleId=rule_id)
+        return self._caller.ask(call)
+
+    def try_text(self, text: str, *, number: str | None = None) -> answers.TriedReply:
+        """What a text would be answered now; nothing is sent."""
+        call = calls.read_one("/api/answers/try", answers.TriedReply, text=text, number=number)
+        return self._caller.ask(call)
+
+    def resume_answers(self, number: str) -> answers.PausedReplies:
+        """Let automatic answers to a number leave again."""
+        call = calls.do_once("/api/answers/resume", answers.PausedReplies, number=number)
+        return self._caller.ask(call)
+
     # -- money and names
 
     def get_balance(self) -> answers.OrganizationBalance:

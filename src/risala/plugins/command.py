@@ -27,6 +27,7 @@ BUILT_IN: Final = frozenset(
             "carriers",
             "completion",
             "console",
+            "answer",
             "conversation",
         ),
         *(

@@ -172,6 +172,7 @@ class World:
         list_id = listed["list"]["id"]
         await self.do("list.add", list_id=list_id, number=TO, cells={"name": PERSON})
         saved = await self.do("text.create", name="News", language="fr", text=BODY, **mine)
+        rule = await self.do("answer.create", name="Hours", **mine)
         sender = await self.do("sender.request", name="Shop", description="News", **mine)
         hook = await self.do(
             "webhook.create",
@@ -212,6 +213,7 @@ class World:
             "row": 1,
             "cells": [PARENT],
             "saved_text_id": saved["id"],
+            "rule_id": rule["ruleId"],
             "language": "ar",
             "text": BODY,
             "sender_id": sender["id"],
@@ -415,6 +417,11 @@ class World:
             await commit(lambda conn: conn.execute("UPDATE exports SET state = 'ready'"))
         if "replay" in name:
             await commit(lambda conn: conn.execute("UPDATE webhook_delivery SET state = 'failed'"))
+        if name == "answer.resume":
+            far = 1 << 45
+            values = (self.organization_id, WRITER, far)
+            pause = "INSERT OR REPLACE INTO answer_pauses VALUES (?, ?, ?, 0)"
+            await commit(lambda conn: conn.execute(pause, values))
         if name == "retention.run":
             await commit(lambda conn: self._receive(conn, first_id("mo", 0)))
 
@@ -511,6 +518,7 @@ class World:
             "list.set": {"name": "Pupils"},
             "list.add": {"number": "+22236000009", "cells": {"class": PERSON}},
             "text.create": {"name": "Other"},
+            "answer.create": {"name": "Other"},
             "text.set": {"name": "Renamed"},
             "sender.request": {"name": "Other", "description": "News"},
             "sender.check": {"name": "Shop"},
@@ -532,6 +540,8 @@ class World:
             "conversation.get": {"number": WRITER},
             "conversation.reply": {"number": WRITER, "body": BODY},
             "conversation.mark": {"number": WRITER, "state": "done"},
+            "answer.set": {"text_fr": BODY},
+            "answer.resume": {"number": WRITER},
             "country.open": {"country": "SN", "uses": ["send"]},
             "country.close": {"country": "SN", "uses": ["send"]},
             "price.set": {"prefix": "+221", "price": "9.00"},
@@ -595,6 +605,7 @@ LAST = (
     "hook.delete",
     "list.delete",
     "text.delete",
+    "answer.delete",
     "account.confirm_email",
     "account.leave",
     "account.delete",

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from risala.config.model import WebhooksSection
+from risala.engine.features.answers import operations as answer_rules
 from risala.engine.features.code_figures import operations as code_figures
 from risala.engine.features.conversations import operations as conversations
 from risala.engine.kernel import arguments
@@ -45,7 +46,7 @@ ENDPOINT = Endpoint(
     created_at=0,
     updated_at=0,
 )
-MINE = {"organization_id": "org_1", "to": TO, "body": "x"}
+MINE = {"organization_id": "org_1", "to": TO, "body": "x", "name": "Hours", "rule_id": "rul_1"}
 
 
 def by_operation(model: type, name: str) -> Callable[[object], bool]:
@@ -103,6 +104,19 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
         text_of,
     ),
     ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
+    **{
+        (body, name): (by_operation(arguments, camelless), text_of)
+        for body, arguments in (
+            ("CreateRuleBody", answer_rules.CreateRule),
+            ("UpdateRuleBody", answer_rules.SetRule),
+        )
+        for name, camelless in (
+            ("name", "name"),
+            ("textFr", "text_fr"),
+            ("textAr", "text_ar"),
+            ("textEn", "text_en"),
+        )
+    },
     **{
         (body, name): (judge, make)
         for body in ("CreateEndpointBody", "UpdateEndpointBody")
@@ -183,6 +197,11 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "GetConversationBody": (conversations.GetConversation,),
     "ReplyBody": (conversations.ReplyInConversation,),
     "MarkBody": (conversations.MarkConversation,),
+    "CreateRuleBody": (answer_rules.CreateRule,),
+    "UpdateRuleBody": (answer_rules.SetRule,),
+    "RuleBody": (answer_rules.OfRule,),
+    "TryTextBody": (answer_rules.TryText,),
+    "ResumeAnswersBody": (answer_rules.ResumeAnswers,),
     "ListEntriesBody": (money.ListEntries,),
     "CreateEndpointBody": (webhooks.CreateEndpoint,),
     "UpdateEndpointBody": (webhooks.UpdateEndpoint,),

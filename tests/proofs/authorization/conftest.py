@@ -197,6 +197,8 @@ async def _organization(city: City, name: str) -> None:
     things["mailing_id"], things["row"] = await draft(city, whose), "1"
     saved = await city.do("text.create", name="News", language="fr", text="Bonjour", **whose)
     things["saved_text_id"] = saved["id"]
+    rule = await city.do("answer.create", name="Hours", **whose)
+    things["rule_id"] = rule["ruleId"]
     paid = await city.do("payment.begin", method="bankily", amount="5", **whose)
     things["payment_id"] = paid["id"]
     ledger = await city.do("ledger.list", **whose)

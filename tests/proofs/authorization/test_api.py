@@ -19,6 +19,8 @@ IDS = {
     "/api/conversations/get": {"conversationId": "conversation_id"},
     "/api/conversations/reply": {"conversationId": "conversation_id"},
     "/api/conversations/mark": {"conversationId": "conversation_id"},
+    "/api/answers/update": {"ruleId": "rule_id"},
+    "/api/answers/delete": {"ruleId": "rule_id"},
     "/api/webhooks/update": {"endpointId": "endpoint_id"},
     "/api/webhooks/delete": {"endpointId": "endpoint_id"},
     "/api/webhooks/rotate": {"endpointId": "endpoint_id"},

@@ -51,6 +51,7 @@ ENDS = ("/leave", "/delete", "sign-out", "/suspend", "/remove", "/accept", "/exp
 """Forms after which their sender, or the organization, is somebody else's or gone."""
 FALLS_SHORT = {
     "/account/email/confirm": "a code from a mail",
+    "/app/<org>/answers/resume": "a number that is paused",
     "/app/<org>/billing/payments/<payment_id>/code": "a code from an SMS",
     "/app/<org>/billing/payments/<payment_id>/payer": "a bank that credits by itself",
     "/app/<org>/connect/<hook_id>/delete": "the last characters of the secret",
@@ -169,8 +170,10 @@ class Poster:
         key = self.reader.app.site.once.mint(self.user_id, self.city.clock.now_ms())
         fields = {**WELL_FORMED, "form_token": self.mark, "once": key}
         fields |= {"reference": f"R-{next(numbers)}", **things}
-        if "/lists" in route.path or "/texts" in route.path:
+        if any(each in route.path for each in ("/lists", "/texts", "/answers")):
             fields["name"] = f"New {next(numbers)}"
+        if "/answers" in route.path:
+            fields["days"] = "mon"
         if route.path == "/account/delete":
             fields["email"] = self.email
         fields.update(changed)
@@ -281,6 +284,11 @@ async def bank_text(poster, route):
     return (await poster.city.do("payment.texts"))["texts"][0]["id"]
 
 
+async def rule(poster, route):
+    made = await poster.city.do("answer.create", name="Hours", **poster.own)
+    return made["ruleId"]
+
+
 async def carrier(poster, route):
     return "fake"
 
@@ -296,7 +304,7 @@ THINGS = {
     "user_id": member, "sender_id": sender, "export_id": export, "carrier": carrier,
     "action": action, "text_id": bank_text, "hook_id": hook,
     "mailing_id": mailing, "row": row, "list_id": recipient_list, "saved_text_id": saved_text,
-    "conversation_id": conversation,
+    "conversation_id": conversation, "rule_id": rule,
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+import web_answers
 import web_conversations
 import web_hooks
 import web_kept
@@ -887,6 +888,7 @@ class FakeWebGateway:
         told = self.answers.get(name) or web_messages.answer(name, arguments)
         told = told or web_lists.answer(name, arguments)
         told = told or web_conversations.answer(name, arguments)
+        told = told or web_answers.answer(name, arguments)
         told = told or web_mailings.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)

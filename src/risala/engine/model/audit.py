@@ -33,6 +33,7 @@ class AuditImage(StrEnum):
     BANK_BALANCE = "bank_balance"
     BANK_TEXT = "bank_text"
     CONVERSATION = "conversation"
+    ANSWER_RULE = "answer_rule"
     COUNTRIES = "countries"
     """What an organization reaches abroad, and its prices there."""
     CREDENTIAL = "credential"

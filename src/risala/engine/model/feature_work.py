@@ -58,6 +58,9 @@ class Duty(StrEnum):
     """Of a further delivery of a code, the settings by which it counts: a function of the services,
     the session, the key that asks for it, or None where it comes by itself, and the type of the
     session's own key. It raises ``RateLimited`` where it is refused."""
+    ANSWERS = "answers"
+    """Automatic answers to texts: a function of a connection and the texts' ids, which returns the
+    ``AnswerNote`` of each by its id."""
     MAIL = "mail"
     """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
     its sender."""

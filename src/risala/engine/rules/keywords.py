@@ -63,6 +63,11 @@ def only_word(text: str) -> str:
     return left.pop() if len(left) == 1 else ""
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a message's beginning, folded, without signs."""
+    return _words(typed(text.strip()[:LOOKED_AT_MAX], Purpose.KEYWORD))
+
+
 def _bare(word: str) -> str:
     """A word without the signs before and behind it."""
     begin, end = 0, len(word)

@@ -11,6 +11,12 @@ from dataclasses import field
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.answers.records import (
+    AnswerRule,
+    AnswerRules,
+    PausedNumber,
+    TriedText,
+)
 from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.conversations import (
     ConversationSummary,
@@ -120,7 +126,16 @@ LISTED_CONVERSATION: Final = ApiAnswer(
         }
     },
 )
+ANSWER_RULE: Final = ApiAnswer(
+    "AnswerRuleAnswer",
+    record=AnswerRule,
+    members="ruleId name place enabled keywords anywhere firstContact days fromTime toTime language"
+    " textFr textAr textEn createdAt",
+)
+PAUSED_NUMBER: Final = ApiAnswer("PausedNumberAnswer", record=PausedNumber)
 PLACES: Final[Places] = {
+    AnswerRule: ANSWER_RULE.reference,
+    PausedNumber: PAUSED_NUMBER.reference,
     ConversationSummary: LISTED_CONVERSATION.reference,
     ThreadMessage: THREAD_MESSAGE.reference,
     CodeFigure: CODE_FIGURE.reference,
@@ -334,7 +349,25 @@ THREAD: Final = ApiAnswer(
         **_PLACES_BESIDE,
     },
 )
+ANSWER_RULES: Final = ApiAnswer(
+    "AnswerRulesAnswer",
+    record=AnswerRules,
+    members="items paused",
+    more={
+        "items": {
+            "type": "array",
+            "items": {"$ref": ANSWER_RULE.reference},
+            "description": "All rules, in their order.",
+        },
+    },
+)
+TRIED_TEXT: Final = ApiAnswer(
+    "TriedTextAnswer",
+    record=TriedText,
+    members="rule answer",
+)
 COMPONENTS: Final = (
+    *(ANSWER_RULE, PAUSED_NUMBER, ANSWER_RULES, TRIED_TEXT),
     *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, CODE_DELIVERY),
     *(VERIFICATION, STARTED, INBOUND, CODE_FIGURE, CODE_FIGURES),
     *(

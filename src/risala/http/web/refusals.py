@@ -68,6 +68,12 @@ FAULTS: Final[Mapping[str, str]] = {
     "same_email": N_("This is already your address."),
     "other_name": N_("This is not the name of this organization."),
     "invalid_days": N_("Choose one of the offered numbers of days."),
+    "invalid_keyword": N_("A keyword is one word of at most 30 characters."),
+    "too_many_keywords": N_("These are too many, or too long."),
+    "unknown_variable": N_(
+        "One of the variables is not known. You can use number, name, keyword, date and time."
+    ),
+    "too_many_variables": N_("This has more than 10 variables."),
     "invalid_fixed_code": N_("Write 6 to 8 digits."),
     "invalid_fixed_days": N_("Write a number of days from 1 to 90."),
     "amount_out_of_range": N_("This amount is below or above what can be paid at once."),

@@ -10,6 +10,25 @@ from typing import Final
 from risala.http.web.languages import N_
 
 SPOKEN: Final = (
+    N_("It was not answered by itself: the sender is a name or a short number."),
+    N_("It was not answered by itself: it answers a one-time code."),
+    N_(
+        "It was not answered by itself: two automatic answers to this number left within an"
+        " hour, and it may be a machine. No more leave for a day."
+    ),
+    N_(
+        "It was not answered by itself: this number has got all automatic answers that it may"
+        " get within a day."
+    ),
+    N_(
+        "It was not answered by itself: the organization has sent all automatic answers that it"
+        " may send within an hour."
+    ),
+    N_("It was not answered by itself: too many automatic answers waited."),
+    N_("It was not answered by itself: the answer could not leave for an hour."),
+    N_("It was not answered by itself: the carrier that brought it sends nothing now."),
+    N_("Automatic answers to this number are not paused."),
+    N_("An organization can have at most {count} rules. Delete one first."),
     N_(
         "The conversation has gone on since you read it. Read what is new, then send your answer"
         " again."

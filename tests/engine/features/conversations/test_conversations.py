@@ -11,10 +11,11 @@ import pytest
 import trio
 
 from risala.config.numbers import NumbersSection
-from risala.engine.features.conversations.rules import name_in, text_id, writer_of
+from risala.engine.features.conversations.rules import text_id, writer_of
 from risala.engine.features.conversations.stored import conversations, threads
 from risala.engine.features.conversations.stored.conversations import SEARCHED_MAX
 from risala.engine.features.own_data.stored.account_export import _tables
+from risala.engine.features.tables.rules.rendering import name_in
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.store.schema.inbound import begin_conversations
 from risala.engine.model.callers import Caller, CallerKind, Role, key_holder

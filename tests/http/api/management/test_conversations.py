@@ -52,6 +52,9 @@ async def test_a_list_page_by_page(talks, autojump_clock):
             "errorCode": None,
             "keyId": None,
             "mailingId": None,
+            "answerKind": None,
+            "answerName": None,
+            "answerRefused": None,
         },
     }
     rest = await talks.ask("/api/conversations/list", {"limit": 1, "before": page["next"]})

@@ -11,6 +11,7 @@ ASKS_FOR = {
     *("/api/verify/get", "/api/verify/check", "/api/verify/cancel", "/api/verify/resend"),
     *("/api/webhooks/update", "/api/webhooks/delete", "/api/webhooks/rotate"),
     *("/api/conversations/get", "/api/conversations/reply", "/api/conversations/mark"),
+    *("/api/answers/update", "/api/answers/delete", "/api/answers/resume"),
     *("/api/webhooks/test", "/api/webhooks/deliveries", "/api/webhooks/replay"),
 }
 """What an example asks for is not there: 404 is the answer to a good request."""

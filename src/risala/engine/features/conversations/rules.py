@@ -1,25 +1,12 @@
-"""What follows from a conversation's rows: who wrote, whose name a cell is, and whether something
-can be answered. Pure."""
+"""What follows from rows of a conversation: who wrote, and what is not answerable. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.features.tables.rules.rendering import folded
 from risala.engine.model.ids import is_id, message_id
 from risala.engine.model.records.conversations import ANSWER_KEY, WrittenBy
 
-NAMES: Final = tuple(
-    map(
-        folded,
-        (
-            *("name", "full name", "first name", "nom", "nom complet", "prénom", "الاسم", "اسم"),
-            *("customer", "client", "العميل", "الزبون", "last name"),
-        ),
-    )
-)
-"""Columns that have a person's name, the best first."""
 NO_NUMBER: Final = (
     "The sender is a name or a short number, and no phone: nobody gets an answer. Write to the"
     " person's own number."
@@ -42,7 +29,7 @@ def writer_of(
         return WrittenBy.CODE, None
     if key_id is not None:
         return WrittenBy.PROGRAM, None
-    if is_id((client_key or "").removeprefix(ANSWER_KEY), "mo"):
+    if answered_by(client_key) is not None:
         return WrittenBy.ANSWER, None
     mailing_id, _, row = (client_key or "").partition(":")
     if row.isdigit() and is_id(mailing_id, "mlg"):
@@ -50,14 +37,11 @@ def writer_of(
     return WrittenBy.PERSON, None
 
 
-def name_in(columns: Sequence[str], cells: Sequence[str]) -> str | None:
-    """A person's name among the cells of a list; None: no column is for names, or it is empty."""
-    places = {folded(column): place for place, column in enumerate(columns)}
-    for name in NAMES:
-        place = places.get(name)
-        if place is not None and place < len(cells) and cells[place].strip():
-            return cells[place].strip()
-    return None
+def answered_by(client_key: str | None) -> str | None:
+    """The text that a message answers by itself, by its idempotency key; None: it is no such
+    answer."""
+    begin, key, text = (client_key or "").partition(ANSWER_KEY)
+    return text if key and not begin and is_id(text, "mo") else None
 
 
 def text_id(place: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask, NumberPart
@@ -32,6 +32,9 @@ COSTS_ADDED: Final = 1000
 """The newest messages to a person whose prices are added up."""
 ANSWER_KEY: Final = "answer:"
 """What the idempotency key of an automatic answer begins with; the id of the text follows."""
+ANSWERED_BY: Final = ("opt_out", "help", "rule", "webhook")
+"""What answers a text by itself: its confirmation as an opt-out, HELP, a rule, or a program in what
+it answers to an event."""
 NOBODY: Final = ""
 """In place of a member: nobody in particular answers."""
 
@@ -59,6 +62,14 @@ class WrittenBy(StrEnum):
     """A verification: its text is not shown."""
 
 
+class AnswerNote(NamedTuple):
+    """The automatic answer to a text."""
+
+    kind: str
+    name: str | None
+    refused: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
     """A message of a conversation."""
@@ -82,6 +93,14 @@ class ThreadMessage:
     key_id: str | None
     """The key of the program that sent it."""
     mailing_id: str | None
+    answer_kind: Annotated[str | None, OneOf(ANSWERED_BY)] = None
+    """Of an automatic answer, and of a text that had one: what wrote it."""
+    answer_name: str | None = None
+    """The name of its rule."""
+    answer_refused: str | None = None
+    """Why the text's automatic answer does not leave, as a sentence; null: it left, or waits."""
+    answers: Annotated[str | None, WrittenAs.NOTHING] = None
+    """The text that it answers by itself."""
     place: Annotated[int, WrittenAs.NOTHING] = 0
     """The first bits of its id, by which messages of both ways are in order."""
 

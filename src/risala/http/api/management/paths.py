@@ -30,6 +30,10 @@ PATHS: Final[Mapping[str, Sequence[str]]] = {
         *("/api/conversations/list", "/api/conversations/get"),
         *("/api/conversations/reply", "/api/conversations/mark"),
     ),
+    _HERE + "answer_rules": (
+        *("/api/answers/list", "/api/answers/create", "/api/answers/update"),
+        *("/api/answers/delete", "/api/answers/try", "/api/answers/resume"),
+    ),
     _HERE + "actions": ("/api/sms/cancel", "/api/sms/estimate", "/api/verify/cancel"),
     _HERE + "webhooks": (
         *("/api/webhooks/list", "/api/webhooks/create", "/api/webhooks/update"),

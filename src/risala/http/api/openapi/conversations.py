@@ -28,6 +28,9 @@ _TEXT: Final[dict[str, Any]] = {
     "errorCode": None,
     "keyId": None,
     "mailingId": None,
+    "answerKind": None,
+    "answerName": None,
+    "answerRefused": None,
 }
 _STORED: Final[dict[str, Any]] = {
     "conversationId": f"cnv_{ID}",

@@ -20,6 +20,7 @@ from risala.engine.model.records.schema import amount_pattern
 from risala.http.api.answers import COMPONENTS, Component
 from risala.http.api.derived import DerivedBody
 from risala.http.api.openapi import (
+    answer_rules,
     conversations,
     endpoints,
     management,
@@ -41,6 +42,7 @@ OPERATIONS: Final = (
     *verify.OPERATIONS,
     *management.OPERATIONS,
     *conversations.OPERATIONS,
+    *answer_rules.OPERATIONS,
     *endpoints.OPERATIONS,
     *service.OPERATIONS,
 )
@@ -68,6 +70,7 @@ _TAGS: Final = (
     {"name": "SMS", "description": "Send messages, and see what happened to them."},
     {"name": "Verify", "description": "Verify phone numbers with one-time codes."},
     {"name": "Conversations", "description": "Read what people write, and answer."},
+    {"name": "Automatic answers", "description": "Answer texts by rules, without a program."},
     {"name": "Account", "description": "The organization's balance and sender IDs."},
     {"name": "Webhooks", "description": "What the service sends to your endpoints."},
     {"name": "Service", "description": "The state of the service. No key is needed."},

@@ -186,6 +186,8 @@ async def _people(request: PageRequest) -> dict[str, Any]:
         "when": lambda at: _when(request, at),
         "shown_name": lambda each: _shown_name(request, each),
         "last_line": lambda each: _last_line(request, each),
+        "answered_by": lambda each: _answered_by(request, each),
+        "spoken": lambda sentence: refusal_sentence(request.words, Conflict(sentence)),
     }
 
 
@@ -288,6 +290,18 @@ def _when(request: PageRequest, at: int) -> Markup:
 
 def _shown_name(request: PageRequest, one: ConversationSummary) -> Markup:
     return request.name_of(one.name) if one.name else request.formats.tel(one.number)
+
+
+def _answered_by(request: PageRequest, message: ThreadMessage) -> Markup:
+    """What wrote an automatic answer."""
+    words = request.words
+    if message.answer_kind == "rule" and message.answer_name:
+        return words("by the rule “{name}”", name=request.name_of(message.answer_name))
+    if message.answer_kind == "webhook":
+        return words("by a program")
+    if message.answer_kind in ("opt_out", "help"):
+        return words("by the opt-outs")
+    return words("by itself")
 
 
 def _last_line(request: PageRequest, one: ConversationSummary) -> Markup | str:

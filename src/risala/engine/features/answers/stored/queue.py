@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -17,12 +17,15 @@ from risala.dataclass import dataclass
 from risala.engine.features.answers.records import (
     CODE_MS,
     DAY_MS,
+    FAULT_SENTENCES,
     HOUR_MS,
     IN_A_ROW,
+    PAUSED_SHOWN,
     WAITING_MAX,
     AnswerFault,
     AnswerKind,
     AnswerLimits,
+    PausedNumber,
     WaitingAnswer,
 )
 from risala.engine.features.answers.rules.languages import chosen
@@ -30,7 +33,7 @@ from risala.engine.journal.messages.messages import Around
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
 from risala.engine.journal.store.pages import AccountPart
 from risala.engine.journal.store.repository import Store, audited_command, command, read
-from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.commands import AnswerWay
 from risala.engine.model.errors import NotFound, Refusal
@@ -38,6 +41,7 @@ from risala.engine.model.feature_work import Forgot, RetentionWalk
 from risala.engine.model.ids import KEY_COUNTER_BITS, first_id
 from risala.engine.model.numbers import recipient_number
 from risala.engine.model.people import Language
+from risala.engine.model.records.conversations import AnswerNote
 from risala.engine.model.records.messages import Acceptance, Stamp
 from risala.engine.model.times import iso, maybe_iso
 
@@ -317,11 +321,44 @@ def lift(conn: sqlite3.Connection, organization_id: str, number: str, now_ms: in
         raise NotFound("Automatic answers to this number are not paused.")
 
 
+_PAUSED: Final = Rows(PausedNumber)
+
+
+def paused(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> list[PausedNumber]:
+    """Numbers to which no automatic answers leave now, those that wait longest first."""
+    rows = conn.execute(
+        f"SELECT {_PAUSED.columns} FROM answer_pauses"  # noqa: S608 -- constants
+        " WHERE organization_id = ? AND until > ? ORDER BY until DESC LIMIT ?",
+        (organization_id, now_ms, PAUSED_SHOWN),
+    )
+    return [_PAUSED.of(row) for row in rows]
+
+
 SHIFTS: Final = (
     "UPDATE answers SET due_at = due_at - :by WHERE due_at > :now",
     "UPDATE answer_pauses SET until = until - :by WHERE until > :now",
 )
 """Move turns and pauses back with the clock."""
+
+
+def notes_of(conn: sqlite3.Connection, text_ids: Sequence[str]) -> dict[str, AnswerNote]:
+    """The automatic answers to texts, by the texts' ids."""
+    rows = conn.execute(
+        "SELECT text_id, kind, name, refused, why FROM answers"  # noqa: S608 -- markers
+        f" WHERE text_id IN ({markers(text_ids)})",
+        (*text_ids,),
+    )
+    return {
+        text_id: AnswerNote(kind, name or None, _sentence(refused, why))
+        for text_id, kind, name, refused, why in rows
+    }
+
+
+def _sentence(refused: str | None, why: str | None) -> str | None:
+    """Why an answer does not leave; None: it left, or waits."""
+    if refused is None:
+        return None
+    return FAULT_SENTENCES.get(AnswerFault(refused), why)
 
 
 # -- what else there is to do with all tables
@@ -411,6 +448,7 @@ class AnswerRepository:
     next_due = read(next_due)
     way_of = read(way_of)
     waits = read(waits)
+    paused = read(paused)
     put_in = command(put_in)
     note_sent = command(note_sent)
     refuse = command(refuse)

@@ -349,7 +349,7 @@ class ConversationRepository:
     with_number = read(with_number)
     page = scan(page)
     count_unread = read(count_unread)
-    thread = scan(threads.page)
+    thread = scan(threads.noted_page)
     summaries = scan(threads.summaries)
     last_way = read(threads.last_way)
     known = scan(threads.known)

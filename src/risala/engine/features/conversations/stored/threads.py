@@ -8,23 +8,28 @@ such a number, whichever of the two it is of.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from risala.dataclass import dataclass
-from risala.engine.features.conversations.rules import name_in, text_id, writer_of
+from risala.engine.features.conversations.rules import answered_by, text_id, writer_of
 from risala.engine.features.lists.stored import lists_of_number, rows_of_numbers
+from risala.engine.features.tables.rules.rendering import name_in
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
 from risala.engine.model.commands import AnswerWay
 from risala.engine.model.errors import Conflict
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.ids import key_of
 from risala.engine.model.numbers import KINDS, STATUSES, recipient_number, recipient_text
 from risala.engine.model.records.conversations import (
     COSTS_ADDED,
     ON_LISTS_MAX,
     WENT_ON,
+    AnswerNote,
     ConversationSummary,
     Known,
     OnList,
@@ -122,6 +127,31 @@ def page(
     return ThreadPage(tuple(reversed(shown)), newer, end)
 
 
+def noted_page(
+    conn: sqlite3.Connection,
+    one: StoredConversation,
+    limit: int,
+    before: int | None = None,
+    after: int | None = None,
+) -> ThreadPage:
+    """:func:`page`, with what answered by itself, and why something was not."""
+    shown = page(conn, one, limit, before, after)
+    notes_of = duty(Duty.ANSWERS)
+    texts = [text for each in shown.messages if (text := each.id if each.came_in else each.answers)]
+    if notes_of is None or not texts:
+        return shown
+    notes = notes_of(conn, texts)
+    return shown._replace(messages=tuple(_noted(each, notes) for each in shown.messages))
+
+
+def _noted(message: ThreadMessage, notes: Mapping[str, AnswerNote]) -> ThreadMessage:
+    note = notes.get(message.id if message.came_in else message.answers or "")
+    if note is None:
+        return message
+    refused = note.refused if message.came_in else None
+    return replace(message, answer_kind=note.kind, answer_name=note.name, answer_refused=refused)
+
+
 def _sent(
     conn: sqlite3.Connection,
     one: StoredConversation,
@@ -144,6 +174,7 @@ def _of_sent(sent: _Sent) -> ThreadMessage:
     return ThreadMessage(
         *(sent.id, by, sent.at, sent.body, sent.status, sent.sender, sent.recipient),
         *(sent.carrier, sent.segments, sent.price, sent.error_code, sent.api_key, mailing_id),
+        answers=None if sent.api_key else answered_by(sent.client_key),
         place=sent.key,
     )
 

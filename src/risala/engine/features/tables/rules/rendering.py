@@ -95,3 +95,25 @@ def _pieces(text: str) -> Iterator[tuple[str, str | None]]:
 def cell_at(cells: Sequence[str], place: int) -> str:
     """A row's cell; empty if the row is too short."""
     return cells[place] if place < len(cells) else ""
+
+
+NAMES: Final = tuple(
+    map(
+        folded,
+        (
+            *("name", "full name", "first name", "nom", "nom complet", "prénom", "الاسم", "اسم"),
+            *("customer", "client", "العميل", "الزبون", "last name"),
+        ),
+    )
+)
+"""Columns that have a person's name, the best first."""
+
+
+def name_in(columns: Sequence[str], cells: Sequence[str]) -> str | None:
+    """A person's name among the cells of a list; None: no column is for names, or it is empty."""
+    places = {folded(column): place for place, column in enumerate(columns)}
+    for name in NAMES:
+        place = places.get(name)
+        if place is not None and place < len(cells) and cells[place].strip():
+            return cells[place].strip()
+    return None

@@ -128,6 +128,31 @@ CREATE TABLE answer_pauses (
 ) STRICT, WITHOUT ROWID;
 """
 
+ANSWER_RULES: Final = """
+-- Rules by which an organization answers texts that come in, in their order.
+CREATE TABLE answer_rules (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  name TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  enabled INTEGER NOT NULL,
+  -- JSON: lists of words. Empty: any text, every day.
+  keywords TEXT NOT NULL,
+  anywhere INTEGER NOT NULL,
+  first_contact INTEGER NOT NULL,
+  days TEXT NOT NULL,
+  -- Times of day, in the organization's time zone. Null: from or until midnight.
+  from_time TEXT,
+  to_time TEXT,
+  language TEXT NOT NULL,
+  text_fr TEXT NOT NULL,
+  text_ar TEXT NOT NULL,
+  text_en TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX answer_rules_by_organization ON answer_rules (organization_id, place);
+"""
+
 
 def begin_conversations(db: Database) -> None:
     """Make the conversations of the texts that are there: all of them read."""

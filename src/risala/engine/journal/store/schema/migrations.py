@@ -29,6 +29,7 @@ from risala.engine.journal.store.schema.channels import CHANNELS as CHANNEL_TABL
 from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.hooks import HOOKS
 from risala.engine.journal.store.schema.inbound import (
+    ANSWER_RULES,
     ANSWERS,
     CONVERSATIONS,
     INBOUND,
@@ -199,6 +200,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_reverse": (REVERSE,),
     "v1.1_conversations": (CONVERSATIONS, begin_conversations),
     "v1.1_answers": (ANSWERS,),
+    "v1.1_answer_rules": (ANSWER_RULES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -1,0 +1,139 @@
+"""Which rule answers a text, and with which words. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from risala.dataclass import dataclass
+from risala.engine.features.answers.records import DAYS, AnswerRule
+from risala.engine.features.answers.rules.languages import chosen
+from risala.engine.features.tables.rules.rendering import render, unknown_placeholders
+from risala.engine.model.people import Language
+from risala.engine.rules.code_words import word_fault
+from risala.engine.rules.keywords import folded, keyword_of, words_of
+
+VARIABLES: Final = ("number", "name", "keyword", "date", "time")
+"""What may stand between double braces in an answer."""
+VARIABLES_MAX: Final = 10
+"""Places for variables in a text: filled in, the longest text is one message still."""
+VARIABLE_MAX: Final = 60
+"""Characters of a person's name in an answer."""
+_TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]").fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """A text that came in, as rules see it."""
+
+    text: str
+    number: str
+    at: datetime
+    """In the organization's time zone."""
+    is_first: bool
+    """The number has not written before."""
+    name: str = ""
+    """The person's, by the organization's lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The rule that a text meets, and its answer."""
+
+    rule: AnswerRule
+    texts: tuple[tuple[Language, str], ...]
+    """By language, the default first; none: the rule answers nothing."""
+
+
+def local(at_ms: int, time_zone: str) -> datetime:
+    """A time in a time zone."""
+    return datetime.fromtimestamp(at_ms / 1000, ZoneInfo(time_zone))
+
+
+def is_time(text: str) -> bool:
+    """Whether a text is a time of day, such as ``08:00``."""
+    return _TIME(text) is not None
+
+
+def matching(rules: Sequence[AnswerRule], came: Came) -> Matched | None:
+    """The first rule that a text meets, in their order; None: it meets none."""
+    for rule in rules:
+        if not rule.enabled or (rule.first_contact and not came.is_first):
+            continue
+        if not is_within(rule, came.at):
+            continue
+        keyword = keyword_met(rule, came.text)
+        if keyword is not None:
+            return Matched(rule, _filled(rule, came, keyword))
+    return None
+
+
+def keyword_met(rule: AnswerRule, text: str) -> str | None:
+    """The rule's keyword that a text has; empty: the rule takes any text; None: it has none.
+
+    Case, accents, vowel signs and the signs around do not matter.
+    """
+    if not rule.keywords:
+        return ""
+    words = words_of(text) if rule.anywhere else [keyword_of(text)]
+    for keyword in rule.keywords:
+        if folded(keyword) in words:
+            return keyword
+    return None
+
+
+def is_within(rule: AnswerRule, at: datetime) -> bool:
+    """Whether a time is within a rule's hours. Hours that end before they begin end on the next
+    day; the day is that on which they begin."""
+    day, clock = at.weekday(), f"{at.hour:02d}:{at.minute:02d}"
+    begin, end = rule.from_time or "00:00", rule.to_time or "24:00"
+    if begin < end:
+        return begin <= clock < end and _has_day(rule, day)
+    if clock >= begin:
+        return _has_day(rule, day)
+    return clock < end and _has_day(rule, (day - 1) % len(DAYS))
+
+
+def _has_day(rule: AnswerRule, day: int) -> bool:
+    return not rule.days or DAYS[day] in rule.days
+
+
+def _filled(rule: AnswerRule, came: Came, keyword: str) -> tuple[tuple[Language, str], ...]:
+    """The rule's texts with their variables."""
+    name = came.name[:VARIABLE_MAX].strip()
+    values = (
+        came.number,
+        "" if word_fault(name) else name,
+        keyword,
+        f"{came.at:%Y-%m-%d}",
+        f"{came.at:%H:%M}",
+    )
+    texts = ((each, render(text, VARIABLES, values).strip()) for each, text in texts_of(rule))
+    return tuple((each, text) for each, text in texts if text)
+
+
+def texts_of(rule: AnswerRule) -> list[tuple[Language, str]]:
+    """A rule's texts by language, the default first; none: it answers nothing."""
+    by = {
+        Language.FRENCH: rule.text_fr,
+        Language.ARABIC: rule.text_ar,
+        Language.ENGLISH: rule.text_en,
+    }
+    first = Language(rule.language)
+    order = (first, *(each for each in by if each is not first))
+    return [(each, by[each]) for each in order if by[each].strip()]
+
+
+def answer_of(matched: Matched, text: str) -> str | None:
+    """What a text is answered; None: nothing."""
+    return chosen(dict(matched.texts), text) if matched.texts else None
+
+
+def template_fault(text: str) -> str | None:
+    """What is wrong with the variables of an answer's text, as a fault's word; None: nothing."""
+    if text.count("{{") > VARIABLES_MAX:
+        return "too_many_variables"
+    return "unknown_variable" if unknown_placeholders(text, VARIABLES) else None

@@ -1,0 +1,129 @@
+"""Rules that answer texts, for programs with a secret key (contract §15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from risala.dataclass import dataclass
+from risala.engine.features.answers import records
+from risala.engine.features.answers.operations import (
+    CreateRule,
+    OfRule,
+    ResumeAnswers,
+    SetRule,
+    TryText,
+)
+from risala.engine.features.answers.records import AnswerRule
+from risala.engine.model.commands import Principal
+from risala.engine.model.errors import NotFound
+from risala.engine.model.states import Mode
+from risala.http.api import answers
+from risala.http.api.derived import body_of
+from risala.http.api.fields import Compared
+from risala.http.api.management.list_bodies import EmptyBody
+from risala.http.api.management.performer import KeyPerformer
+from risala.http.common.auth import ApiKeyAuth
+from risala.http.common.parse import read_body
+from risala.http.common.plain import Handler, PlainAnswer, PlainRequest
+from risala.http.common.respond import json_bytes
+from risala.http.common.validation import RequestBody, parse_body
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
+MISSING: Final = "No rule has this id, or automatic answers to this number are not paused."
+NO_TEXTS: Final = "A test key has no rules: no text comes in for it. Use a live key."
+CREATE: Final = body_of(
+    "CreateRuleBody",
+    "A rule that answers texts which come in.",
+    CreateRule,
+    record=AnswerRule,
+    last=("name",),
+    keywords=list[str],
+    days=list[str],
+)
+UPDATE: Final = body_of(
+    "UpdateRuleBody",
+    "What is to be another. What is left out stays as it is.",
+    SetRule,
+    record=AnswerRule,
+    keywords=list[str],
+    days=list[str],
+)
+ONE: Final = body_of("RuleBody", "Which rule.", OfRule)
+TRY: Final = body_of("TryTextBody", "A text, as if it came in now.", TryText)
+RESUME: Final = body_of("ResumeAnswersBody", "To which number.", ResumeAnswers)
+
+
+def handlers(gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> Mapping[str, Handler]:
+    """``/api/answers/…``."""
+    rules = _AnswerRules(KeyPerformer(gateway, MISSING), context, auth)
+    return {
+        "/api/answers/list": rules.list,
+        "/api/answers/create": rules.create,
+        "/api/answers/update": rules.update,
+        "/api/answers/delete": rules.delete,
+        "/api/answers/try": rules.try_text,
+        "/api/answers/resume": rules.resume,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerRules:
+    performer: KeyPerformer
+    context: Compared
+    auth: ApiKeyAuth
+
+    async def _read(
+        self, request: PlainRequest, model: type[RequestBody], *, of_organization: bool = False
+    ) -> tuple[Principal, dict[str, Any]]:
+        """The key that asks, and the arguments of its body.
+
+        Raises:
+            NotFound: for a test key.
+        """
+        principal = self.auth.secret(request)
+        members = parse_body(model, await read_body(request), self.context()).given()
+        if principal.mode is Mode.TEST:
+            raise NotFound(NO_TEXTS)
+        mine = {"organization_id": principal.organization_id} if of_organization else {}
+        return principal, {**members, **mine}
+
+    async def list(self, request: PlainRequest) -> PlainAnswer:
+        principal = self.auth.secret(request)
+        parse_body(EmptyBody, await read_body(request))
+        if principal.mode is Mode.TEST:
+            return PlainAnswer(json_bytes({"items": [], "paused": []}))
+        mine = principal.organization_id
+        listed = await self.performer.ask(principal, records.LIST, organization_id=mine)
+        items = [answers.ANSWER_RULE.wire(each) for each in listed.rules]
+        paused = [answers.PAUSED_NUMBER.wire(each) for each in listed.paused]
+        return PlainAnswer(json_bytes({"items": items, "paused": paused}))
+
+    async def create(self, request: PlainRequest) -> PlainAnswer:
+        principal, arguments = await self._read(request, CREATE, of_organization=True)
+        return _rule(await self.performer.ask(principal, records.CREATE, **arguments))
+
+    async def update(self, request: PlainRequest) -> PlainAnswer:
+        principal, arguments = await self._read(request, UPDATE)
+        return _rule(await self.performer.ask(principal, records.SET, **arguments))
+
+    async def delete(self, request: PlainRequest) -> PlainAnswer:
+        principal, arguments = await self._read(request, ONE)
+        return _rule(await self.performer.ask(principal, records.DELETE, **arguments))
+
+    async def try_text(self, request: PlainRequest) -> PlainAnswer:
+        principal, arguments = await self._read(request, TRY, of_organization=True)
+        tried = await self.performer.ask(principal, records.TRY, **arguments)
+        rule = None if tried.rule is None else answers.ANSWER_RULE.wire(tried.rule)
+        return PlainAnswer(json_bytes({"rule": rule, "answer": tried.answer}))
+
+    async def resume(self, request: PlainRequest) -> PlainAnswer:
+        principal, arguments = await self._read(request, RESUME, of_organization=True)
+        resumed = await self.performer.ask(principal, records.RESUME, **arguments)
+        return PlainAnswer(json_bytes(answers.PAUSED_NUMBER.wire(resumed)))
+
+
+def _rule(rule: AnswerRule) -> PlainAnswer:
+    return PlainAnswer(json_bytes(answers.ANSWER_RULE.wire(rule)))

@@ -1,0 +1,75 @@
+"""What a gateway tells of automatic answers, for pages."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from risala.engine.model.errors import NotFound
+from risala.engine.model.times import iso
+
+AT_MS: Final = 1_795_250_476_123
+
+
+def rule(number: int, name: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "ruleId": f"rul_{number}",
+        "organizationId": "org_1",
+        "name": name,
+        "place": number,
+        "enabled": True,
+        "keywords": [],
+        "anywhere": False,
+        "firstContact": False,
+        "days": [],
+        "fromTime": None,
+        "toTime": None,
+        "language": "fr",
+        "textFr": "",
+        "textAr": "",
+        "textEn": "",
+        "createdAt": iso(AT_MS),
+        **changes,
+    }
+
+
+RULES: Final = (
+    rule(
+        1,
+        "Heures <d'ouverture>",
+        keywords=["horaires", "ساعات", "hours"],
+        anywhere=True,
+        textFr="Nous sommes ouverts de 8 h à 19 h, {{name}}.",
+        textAr="نفتح من الساعة 8 إلى الساعة 19.",
+    ),
+    rule(2, "ترحيب", firstContact=True, language="ar", textAr="مرحبا بك في متجر البركة."),
+    rule(
+        3,
+        "Closed",
+        days=["fri", "sat"],
+        fromTime="19:00",
+        toTime="08:00",
+        language="en",
+        textEn="We answer tomorrow morning.",
+    ),
+    rule(4, "Silence", enabled=False, keywords=["ok"]),
+)
+
+
+def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """The answer of an operation on automatic answers; None for any other."""
+    if not name.startswith("answer."):
+        return None
+    paused = {"number": "+22236120001", "until": iso(AT_MS + 80_000_000)}
+    if name == "answer.list":
+        return {"rules": [*RULES], "paused": [paused]}
+    if name == "answer.try":
+        is_known = arguments.get("text") not in ("none", None)
+        return {"rule": RULES[0] if is_known else None, "answer": "De 8 h" if is_known else None}
+    if name == "answer.resume":
+        return paused
+    if name == "answer.create":
+        return rule(5, arguments["name"])
+    one = next((each for each in RULES if each["ruleId"] == arguments["rule_id"]), None)
+    if one is None:
+        raise NotFound("There is no such rule.")
+    return {**one, "version": 1}
