@@ -1,4 +1,4 @@
-"""``make clicks``: what a person presses, types and reads for ten tasks of the pages.
+"""``make clicks``: what a person presses, types and reads for some tasks of the pages.
 
 A browser does each task in English, on a screen of 1280 pixels, as the pages lead. Each begins at
 the overview, but the first, which begins at sign-up. A word counts on each page that the person
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -114,7 +114,21 @@ class Demo:
 
     data: Path
     base_url: str
+    world: Mapping[str, str]
+    """The environment in which commands of its source run."""
     email: str = "aicha@baraka.example"
+
+    def text(self, sender: str, body: str) -> None:
+        """Let a phone of the demo write."""
+        self._risala("demo", "text", sender, body)
+
+    def route(self, keyword: str, organization: str) -> None:
+        """Give texts that begin with a word to an organization."""
+        self._risala("inbound", "route", "--org", organization, "--keyword", keyword)
+
+    def _risala(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "risala", *arguments, "--data", str(self.data)]
+        subprocess.run(command, env=self.world, check=True, stdout=subprocess.DEVNULL)
 
     def mailed_code(self) -> str:
         outbox = Path(json.loads((self.data / "demo.json").read_text("utf-8"))["outbox"])
@@ -143,7 +157,7 @@ def serving(source: Path) -> Iterator[Demo]:
                     raise RuntimeError("the demo did not start")
                 time.sleep(0.1)
             told = json.loads((data / "demo.json").read_text("utf-8"))
-            yield Demo(data, told["base_url"])
+            yield Demo(data, told["base_url"], world)
         finally:
             process.terminate()
             process.wait()
@@ -270,6 +284,49 @@ def cap_spending(person: Person, _: Demo) -> None:
     person.see(".toast")
 
 
+WRITERS: Final = ("+22236120011", "+22236120012", "+22236120013")
+"""Of these the second one got no answer."""
+
+
+def answer_a_text(person: Person, _: Demo) -> None:
+    if not _has_conversations(person):
+        person.open("inbound")
+        person.see("tbody tr")
+        person.open("messages")
+        person.follow("New message")
+        _write(person, "36 12 00 12")
+        person.page.wait_for_url("**/messages/sms_*")
+        return
+    person.open("conversations")
+    person.see("#people a")
+    person.page.locator("#people a", has_text="36 12 00 12").click()
+    person.effort.clicks += 1
+    person.fill("Your answer", "Until 19 h.")
+    person.press("Send")
+    person.see("#flow .out")
+
+
+def find_who_waits(person: Person, _: Demo) -> None:
+    """Before there were conversations: to look for an answer to each text."""
+    if _has_conversations(person):
+        person.open("conversations")
+        person.follow("Unread")
+        person.see("#people .count")
+        return
+    person.open("inbound")
+    person.see("tbody tr")
+    for number in ("36 12 00 13", "36 12 00 12"):  # the newest first
+        person.open("messages")
+        person.fill("Number, text, id or cause", number)
+        person.press("Filter")
+        person.page.wait_for_url("**q=*")
+        person.look()
+
+
+def _has_conversations(person: Person) -> bool:
+    return person.page.locator("#side .nav a[href*='/conversations']").count() > 0
+
+
 Task = Callable[[Person, Demo], None]
 TASKS: Final[tuple[tuple[str, Task], ...]] = (
     ("See the first message arrive, from sign-up on", first_message),
@@ -283,10 +340,12 @@ TASKS: Final[tuple[tuple[str, Task], ...]] = (
     ("Send to a list", send_to_a_list),
     ("See why a message failed", see_why_it_failed),
     ("Set a spending cap", cap_spending),
+    ("Find who waits for an answer", find_who_waits),
+    ("Read a text and answer it", answer_a_text),
 )
 
 
-def _prepare(person: Person, home: str, task: Task) -> str:
+def _prepare(person: Person, demo: Demo, home: str, task: Task) -> str:
     """What a task finds done, and the page where it begins; neither is counted."""
     page, begins = person.page, f"{home}/overview"
     if task is send_to_a_list:
@@ -300,7 +359,28 @@ def _prepare(person: Person, home: str, task: Task) -> str:
         _write(person, "36 12 34 01")
         page.locator("#state .is-failed").wait_for()
         return f"{begins}?mode=test"
+    if task is find_who_waits:
+        demo.route("shop", "Baraka Market")
+        for writer in WRITERS:
+            demo.text(writer, "shop: are you open today?")
+        for writer in (WRITERS[0], WRITERS[2]):
+            _answer(person, home, writer)
     return begins
+
+
+def _answer(person: Person, home: str, number: str) -> None:
+    page = person.page
+    page.goto(f"{home}/overview")
+    if not _has_conversations(person):
+        page.goto(f"{home}/messages/new")
+        _write(person, number)
+        page.wait_for_url("**/messages/sms_*")
+        return
+    page.goto(f"{home}/conversations?q={number[1:]}")
+    page.locator("#people a").first.click()
+    page.get_by_label("Your answer").fill("Until 19 h.")
+    page.get_by_role("button", name="Send", exact=True).click()
+    page.locator("#flow .out").first.wait_for()
 
 
 def measured(source: Path) -> list[Effort]:
@@ -315,7 +395,7 @@ def measured(source: Path) -> list[Effort]:
         page.set_default_timeout(_WAIT_MS)
         person, home = Person(page), ""
         for name, task in TASKS:
-            person.begin(_prepare(person, home, task) if home else "")
+            person.begin(_prepare(person, demo, home, task) if home else "")
             task(person, demo)
             home = home or page.url.partition("/start")[0].partition("/messages")[0]
             found.append(replace(person.effort))  # what comes before the next task is not its own
@@ -332,11 +412,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     now = measured(ROOT)
     cells = [[name, *_cells(each)] for (name, _), each in zip(TASKS, now, strict=True)]
     if given.before is None:
-        older = [row[len(HEADER) // 2 + 1 :] for row in evidence.rows("clicks")]
+        older = {row[0]: row[len(HEADER) // 2 + 1 :] for row in evidence.rows("clicks")}
     else:
-        older = [_cells(each) for each in measured(given.before.resolve())]
+        before = measured(given.before.resolve())
+        older = {name: _cells(each) for (name, _), each in zip(TASKS, before, strict=True)}
     if not given.no_page:
-        rows = [[*row, *before] for row, before in zip(cells, older, strict=True)]
+        rows = [[*row, *older.get(row[0], [""] * len(_cells(Effort())))] for row in cells]
         evidence.write("clicks", HEADER, rows, command="make clicks")
     return 0
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from looking import violations, wrong_on_any_screen
-from patience import until
+from patience import HANG_S, until
 from risala.engine.model.people import Language
 from risala.http.web.languages import load_words
 
@@ -18,7 +18,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAGE = "/app/org_1/conversations"
 ONE = f"{PAGE}/cnv_1"
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 844}
-OWNER, WRITER = "owner@demo.example", "36 12 00 77"
+OWNER, WRITER, LISTED = "owner@demo.example", "36 12 00 77", "36 12 00 78"
+MARKS = "\u2068\u2069"
+"""They isolate a name from the words around it."""
 SHOTS = os.environ.get("RISALA_SHOTS")
 
 
@@ -135,15 +137,65 @@ def test_who_opens_a_text_has_read_it(look):
     expect(page.get_by_role("button", name="Mark as read")).to_be_hidden()
 
 
-def test_a_text_comes_in_while_one_looks_and_is_answered(open_page, demo):
-    """On a real service: what a phone writes is on the page by itself, what is half written stays,
-    and of two who answer at once one reads the other's answer first."""
-    page = open_page(f"{demo.file['base_url']}/sign-in", viewport=DESK)
+def sign_in(page, demo):
     page.get_by_label("E-mail address").fill(OWNER)
     page.get_by_role("button", name="Send me a code").click()
     page.get_by_label("6-digit code").fill(demo.mailed_code(OWNER))
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url("**/overview")
+
+
+def test_a_thread_is_live_again_after_a_restart(browser, serve_demo, tmp_path):
+    """What came before it, what is half written, and what came while there was no stream."""
+    context = browser.new_context(locale="en", viewport=DESK)
+    page = context.new_page()
+    page.set_default_timeout(HANG_S * 1000)
+    with serve_demo(tmp_path) as demo:
+        page.goto(f"{demo.file['base_url']}/sign-in")
+        sign_in(page, demo)
+        whose = ("--org", demo.file["organization_id"])
+        demo.risala("inbound", "route", *whose, "--keyword", "shop")  # the next demo has its own
+        demo.risala("demo", "text", WRITER, "Shop, before the restart")
+        page.goto(page.url.replace("/overview", "/conversations"))
+        page.locator("#people a", has_text="Shop, before the restart").click()
+        page.get_by_label("Your answer").fill("Half")
+    port = int(demo.file["base_url"].rpartition(":")[2])
+    with serve_demo(tmp_path, port) as demo:
+        for text in ("Shop, after the restart", "Shop, and once more"):  # the first before a stream
+            demo.risala("demo", "text", WRITER, text)
+            expect(page.locator("#flow")).to_contain_text(text)
+        expect(page.locator("#flow")).to_contain_text("Shop, before the restart")
+        expect(page.locator("#people")).to_contain_text("Shop, and once more")
+        expect(page.get_by_label("Your answer")).to_have_value("Half")
+    context.close()
+
+
+def test_who_writes_is_put_on_a_list_and_given_to_a_member(open_page, demo):
+    """On a real service, without script; the list then gives the person a name."""
+    page = open_page(f"{demo.file['base_url']}/sign-in", java_script_enabled=False)
+    sign_in(page, demo)
+    home = page.url.partition("/overview")[0]
+    demo.risala("demo", "text", LISTED, "Am I on your list?")
+    whose = ("--org", demo.file["organization_id"])
+    demo.risala("list", "create", "Customers", *whose)
+    page.goto(f"{home}/conversations?q={LISTED.replace(' ', '')}")
+    page.locator("#people a").first.click()
+    page.get_by_label("Add to a list").select_option(label="\u2068Customers\u2069")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_text("The number is on the list.")).to_be_visible()
+    expect(page.locator(".about dd a")).to_have_text("Customers")
+    expect(page.get_by_label("Add to a list")).to_have_count(0)
+    member = page.get_by_label("Who answers").locator("option").nth(1).inner_text()
+    page.get_by_label("Who answers").select_option(index=1)
+    page.get_by_role("button", name="Assign").click()
+    expect(page.locator("#people .whose").first).to_have_text(f"{member.strip(MARKS)} answers")
+
+
+def test_a_text_comes_in_while_one_looks_and_is_answered(open_page, demo):
+    """On a real service: what a phone writes is on the page by itself, what is half written stays,
+    and of two who answer at once one reads the other's answer first."""
+    page = open_page(f"{demo.file['base_url']}/sign-in", viewport=DESK)
+    sign_in(page, demo)
     demo.risala("demo", "text", WRITER, "Is the shop open?")
     page.goto(page.url.replace("/overview", "/conversations"))
     page.locator("#people a", has_text="Is the shop open?").click()

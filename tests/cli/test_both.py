@@ -340,6 +340,7 @@ ROWS = (
     Row("inbound opt-out", ("46 12 34 56", "--org", "{org}"), (("number", "+22246123456"),)),
     Row("inbound opt-in", (NUMBER, "--org", "{org}"), (), alone=1, beside=1, sentence="not opted"),
     Row("conversation list", ("--org", "{org}", "--unread"), (("conversations", []),)),
+    Row("conversation list", ("--org", "{org}", "--opted-out"), (("conversations", []),)),
     *(
         Row(
             f"conversation {verb}",

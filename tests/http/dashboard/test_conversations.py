@@ -9,7 +9,8 @@ from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.records.conversations import WENT_ON
 from web_browser import assert_nothing_inline
 from web_conversations import ASKED, MESSAGES, NO_PHONE
-from web_people import member
+from web_lists import recipient_list
+from web_people import key, member
 
 PAGE = "/app/org_1/conversations"
 ONE, TWO = f"{PAGE}/cnv_1", f"{PAGE}/cnv_2"
@@ -114,7 +115,7 @@ async def test_who_may_answer_reads_it_by_a_form_and_a_viewer_has_none(reader_as
     marks = {"form_token": page.field("form_token"), "read": "yes"}
     drawn = await developer.post(f"{ONE}/mark", marks, hx_request="true")
     assert drawn.status == 200
-    assert 'id="people" hx-swap-oob="true"' in drawn.text
+    assert 'id="people" hx-swap-oob="outerMorph"' in drawn.text
     (marked,) = asked(gateway, "mark")
     assert marked == {"organization_id": "org_1", "conversation_id": "cnv_1", "read": True}
     assert "hx-trigger" not in (await developer.get(TWO)).text  # which is read
@@ -124,6 +125,73 @@ async def test_who_is_assigned_is_told_to_a_viewer(reader_as, gateway):
     gateway.members = {"usr_1": member(1, name="Aïcha <A>")}
     page = await reader_as(Role.VIEWER).get(TWO)
     assert "<dt>Who answers</dt><dd><bdi>Aïcha &lt;A&gt;</bdi></dd>" in page.text
+
+
+async def test_a_row_names_who_answers(owner, gateway):
+    page = await owner.get(PAGE)
+    assert "answers" not in page.text  # the member is unknown
+    gateway.members = {"usr_1": member(1, name="Aïcha <A>")}
+    page = await owner.get(PAGE)
+    assert page.text.count("<bdi>Aïcha &lt;A&gt;</bdi> answers") == 1
+    drawn = await owner.get(f"{TWO}/mark")
+    assert drawn.status == 405
+
+
+async def test_the_program_that_wrote_is_named_by_its_key(owner, reader_as, gateway):
+    gateway.keys = {"key_1": key(1, name="Shop <1>")}
+    for reader in (owner, reader_as(Role.VIEWER)):
+        page = await reader.get(ONE)
+        named = re.search(r'href="/app/org_1/keys/key_1">([^/]*)<bdi>([^<]+)<', page.text)
+        assert named is not None
+        assert (named[1], named[2]) == ("by ", "Shop &lt;1&gt;")
+
+
+async def test_a_program_whose_key_is_gone_is_a_program(owner, gateway):
+    gateway.keys = {}
+    page = await owner.get(ONE)
+    assert "by a program" in page.text
+    assert links(page, "/app/org_1/keys/") == []
+
+
+@pytest.fixture
+def more_lists(gateway):
+    """A list that nobody is on."""
+    lists = [recipient_list("lst_1"), recipient_list("lst_3", name="VIP")]
+    gateway.answers["list.list"] = {"lists": lists}
+
+
+async def test_the_number_is_put_on_a_list(owner, gateway, more_lists):
+    form = await owner.get(f"{ONE}?show=open")
+    choices = re.findall(r'<option value="(lst_\w+)"', form.text)
+    assert choices == ["lst_3"]  # they are on the other
+    page = await owner.submit(form, f"{ONE}/list", {"list_id": "lst_3", "show": "open"})
+    assert (page.status, page.location) == (303, f"{ONE}?show=open")
+    put = [arguments for name, arguments in gateway.done if name == "list.add"]
+    assert put == [{"list_id": "lst_3", "number": "+22226554433"}]
+    assert "The number is on the list." in (await owner.get(ONE)).text
+
+
+@pytest.mark.parametrize("list_id", ["", "lst_of_others"])
+async def test_only_an_own_list_takes_the_number(owner, gateway, more_lists, list_id):
+    page = await owner.submit(await owner.get(ONE), f"{ONE}/list", {"list_id": list_id})
+    assert page.status == 422
+    assert 'id="list_id-fault"' in page.text
+    assert [name for name, _ in gateway.done if name == "list.add"] == []
+
+
+async def test_who_reads_and_a_name_have_no_form_for_lists(owner, reader_as, more_lists):
+    assert 'name="list_id"' not in (await reader_as(Role.VIEWER).get(ONE)).text
+    assert 'name="list_id"' not in (await owner.get(f"{PAGE}/cnv_name")).text
+
+
+@pytest.mark.parametrize(
+    ("language", "tab", "row"),
+    [("fr", "Traitées", "Traitée"), ("ar", "منتهية", "منتهية"), ("en", "Done", "Done")],
+)
+async def test_a_tab_is_of_many_and_a_row_of_one(reader_as, language, tab, row):
+    page = await reader_as(language=language).get(PAGE)
+    assert f'show=done">{tab}</a>' in page.text
+    assert f'<span class="tiny dim">{row}</span>' in page.text
 
 
 async def test_an_answer_is_sent_once(owner, gateway):

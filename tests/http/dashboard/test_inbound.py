@@ -1,5 +1,7 @@
 """What came in, and who has opted out of your messages."""
 
+import csv
+import io
 import re
 
 import pytest
@@ -55,6 +57,43 @@ async def test_a_number_is_searched_for_as_it_is_typed(owner, gateway):
     page = await owner.get(f"{PAGE}?q=salam")
     assert asked(gateway, "inbound.list")[2]["contains"] == "salam"
     assert "With “<bdi>salam</bdi>”" in page.text
+
+
+async def test_what_came_in_is_a_file_part_by_part(owner, gateway):
+    page = await owner.get(f"{PAGE}?q=36123456")
+    assert f'href="{PAGE}/file?q=36123456"' in page.text
+    parts = [
+        {"messages": [received(n)], "newer": None, "older": older, "lookedTo": None}
+        for n, older in ((0, "inb_9"), (1, None))
+    ]
+    asked_for = []
+
+    async def perform(name, arguments, caller, perform=gateway.perform):
+        if name != "inbound.list":
+            return await perform(name, arguments, caller)
+        asked_for.append(arguments)
+        return parts[len(asked_for) - 1]
+
+    gateway.perform = perform
+    page = await owner.get(f"{PAGE}/file?q=36123456")
+    assert page.headers["content-disposition"] == 'attachment; filename="inbound-2026-11-21.csv"'
+    head, *rows = csv.reader(io.StringIO(page.text.removeprefix("\ufeff"), newline=""))
+    assert head == ["messageId", "receivedAt", "from", "to", "text", "carrier"]
+    assert [row[0] for row in rows] == [each["messages"][0]["id"] for each in parts]
+    assert rows[0][2].startswith("'+222")  # a spreadsheet keeps it whole
+    one, two = asked_for
+    assert (one["from"], one["limit"]) == ("+22236123456", 200)
+    assert two == {**one, "before": "inb_9"}
+
+
+@pytest.mark.parametrize("language", ["fr", "ar"])
+async def test_the_file_of_texts_is_one_for_the_readers_spreadsheet(reader_as, gateway, language):
+    empty = {"messages": [], "newer": None, "older": None, "lookedTo": None}
+    gateway.answers["inbound.list"] = empty
+    reader = reader_as(language=language)
+    page = await reader.get(f"{PAGE}/file")
+    assert page.text.startswith('\ufeff"messageId";"receivedAt"')
+    assert f"{PAGE}/file" not in (await reader.get(PAGE)).text
 
 
 async def test_our_number_is_written_as_all_numbers_are(owner):

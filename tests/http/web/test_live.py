@@ -112,6 +112,21 @@ async def test_changes_that_come_together_are_drawn_together(streams, followed, 
     assert (streams.open, followed.open) == (0, 0)
 
 
+async def test_a_stream_may_begin_with_what_is_now(streams, followed, autojump_clock):
+    """What changed while the connection was lost is told by no event."""
+    drawer = Drawer()
+    response = streams.response(
+        "usr_1", followed.follow(), followed.watch(), drawer.draw, at_once=True
+    )
+    body = aiter(response.response)
+    assert await anext(body) == b"retry: 2000\n\n"
+    assert b'data: <b id="x"' in await anext(body)
+    followed.tell.send_nowait(change(1))
+    await anext(body)
+    assert drawer.told == [None, [1]]  # once, and then what changes
+    await body.aclose()
+
+
 async def test_a_flood_is_drawn_twice_a_second_and_not_told_one_by_one(
     streams, followed, autojump_clock
 ):

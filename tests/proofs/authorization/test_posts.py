@@ -54,6 +54,7 @@ FALLS_SHORT = {
     "/app/<org>/answers/resume": "a number that is paused",
     "/app/<org>/billing/payments/<payment_id>/code": "a code from an SMS",
     "/app/<org>/billing/payments/<payment_id>/payer": "a bank that credits by itself",
+    "/app/<org>/conversations/<conversation_id>/list": "a list to put the number on",
     "/app/<org>/connect/<hook_id>/delete": "the last characters of the secret",
     "/app/<org>/keys/<key_id>/delete": "the last characters of the key",
     "/app/<org>/lists/<list_id>/people": "people to add",

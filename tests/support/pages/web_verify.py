@@ -215,7 +215,8 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             return fixed_number(1)
         case "inbound.list":
             found = [received(number) for number in range(4)]
-            return {"messages": found, "newer": None, "older": "inb_9", "lookedTo": None}
+            older = None if "before" in arguments else "inb_9"
+            return {"messages": found, "newer": None, "older": older, "lookedTo": None}
         case "inbound.opt_outs":
             return opt_outs()
         case "inbound.opt_in" | "inbound.opt_out":

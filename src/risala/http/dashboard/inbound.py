@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
+import trio
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import inbound
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.inbound import OptOutList, ReceivedMessages
+from risala.engine.model.records.inbound import OptOutList, Received, ReceivedMessages
 from risala.http.web.face import PageAccess
+from risala.http.web.files.downloads import TablePart
+from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
 from risala.http.web.languages import N_
 from risala.http.web.lists import (
     Chip,
@@ -37,6 +42,10 @@ FILTERS: Final = (
     *cursors(),
 )
 PAGE: Final = 50
+COLUMNS: Final = ("messageId", "receivedAt", "from", "to", "text", "carrier")
+"""The names of the API: a file is the same in every language."""
+_ROWS_AT_ONCE: Final = 200
+"""Rows read at once for a file: the maximum of an answer."""
 _OPT_OUTS: Final = "inbound/opt_outs.html"
 
 
@@ -52,6 +61,7 @@ async def show(request: PageRequest) -> TrioResponse:
         page=page,
         pager=_pager(request, "inbound", query, page),
         messages=page.messages,
+        file_at=request.at("inbound/file", **({"q": query["q"]} if "q" in query else {})),
         label_sentence=partial(label_sentence, request.words),
     )
 
@@ -90,6 +100,53 @@ def _pager(
 ) -> Pager:
     path = f"/app/{request.organization_id}/{page}"
     return pager_of(path, query, newer=listed.newer, older=listed.older)
+
+
+async def file(request: PageRequest) -> TrioResponse:
+    """What came in, as a file. Its first part is read here: a refusal becomes a page."""
+    request.site.downloads.refuse(request.user.id)
+    query = {"q": text} if (text := request.form.text("q")) else {}
+    arguments = {"limit": _ROWS_AT_ONCE, **_asked(request, query, "from")}
+    first = await request.ask_here(inbound.LIST, **arguments)
+    day = _local(request, request.formats.now_ms)
+    # Spreadsheets in French and in Arabic part cells by semicolons.
+    form = COMMA if request.words.language.value == "en" else SEMICOLON
+    parts = _parts(request, arguments, first)
+    return request.download(secrets.token_urlsafe(16), f"inbound-{day:%Y-%m-%d}.csv", parts, form)
+
+
+async def _parts(
+    request: PageRequest, arguments: Mapping[str, object], first: ReceivedMessages
+) -> AsyncGenerator[TablePart]:
+    """The names of the columns, then part by part, the newest messages first."""
+    head: Sequence[str] = COLUMNS
+    part = first
+    while True:
+        rows = [_row(request, each) for each in part.messages]
+        yield TablePart(rows, 1.0 if part.older is None else 0.0, head)
+        head = ()
+        # A reader as fast as we are must not delay the messages of others.
+        await trio.lowlevel.checkpoint()
+        if part.older is None:
+            return
+        part = await request.ask_here(inbound.LIST, **{**arguments, "before": part.older})
+
+
+def _row(request: PageRequest, message: Received) -> list[Cell]:
+    """A message in the order of the columns; its time by the organization's clock."""
+    at = _local(request, message.received_at).replace(tzinfo=None)
+    return [
+        OwnText(message.id),
+        OwnText(at.isoformat(" ", "seconds")),
+        message.sender,
+        message.recipient,
+        message.body,
+        message.carrier,
+    ]
+
+
+def _local(request: PageRequest, at_ms: int) -> datetime:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).astimezone(request.formats.zone)
 
 
 async def show_opt_outs(request: PageRequest) -> TrioResponse:
@@ -139,6 +196,9 @@ _PAGE: Final = "/app/<org>/inbound"
 _LIST: Final = f"{_PAGE}/opt-outs"
 ROUTES: Final = (
     PageRoute(path=_PAGE, view=show, access=PageAccess.VIEWER, filters=FILTERS),
+    PageRoute(
+        path=f"{_PAGE}/file", view=file, access=PageAccess.VIEWER, fresh=True, filters=FILTERS[:1]
+    ),
     PageRoute(path=_LIST, view=show_opt_outs, access=PageAccess.VIEWER, filters=FILTERS),
     PageRoute(path=_LIST, view=note, access=PageAccess.DEVELOPER, method="POST"),
     PageRoute(path=f"{_LIST}/back", view=take_back, access=PageAccess.DEVELOPER, method="POST"),

@@ -111,11 +111,12 @@ class LiveStreams:
         *,
         beat_s: float = BEAT_S,
         by_time: bool = False,
+        at_once: bool = False,
     ) -> TrioResponse:
         """A stream of pieces, until ``watch`` reports that its reader may see no more.
 
         ``by_time``: drawn with each beat too, for changes that cause no event; ``beat_s``: how
-        often.
+        often. ``at_once``: drawn as it begins too, for what changed while there was no stream.
 
         Raises:
             RateLimited, Overloaded: the reader has, or all readers have, the maximum of streams.
@@ -124,7 +125,9 @@ class LiveStreams:
         if (refusal := self._refusal(user_id)) is not None:
             raise refusal
         response = TrioResponse(
-            self._chunks(user_id, follow, watch, draw, beat_s=beat_s, by_time=by_time),
+            self._chunks(
+                user_id, follow, watch, draw, beat_s=beat_s, by_time=by_time, at_once=at_once
+            ),
             content_type="text/event-stream",
         )
         response.timeout = None
@@ -149,6 +152,7 @@ class LiveStreams:
         *,
         beat_s: float,
         by_time: bool,
+        at_once: bool,
     ) -> AsyncIterator[bytes]:
         if self._refusal(user_id) is not None:
             return
@@ -156,7 +160,9 @@ class LiveStreams:
             self._open[user_id] += 1
             self._followers.add(follower)
             try:
-                drawn = _drawn(follower, ended, draw, beat_s=beat_s, by_time=by_time)
+                drawn = _drawn(
+                    follower, ended, draw, beat_s=beat_s, by_time=by_time, at_once=at_once
+                )
                 async with aclosing(drawn) as chunks:
                     async for chunk in chunks:
                         yield chunk
@@ -172,17 +178,24 @@ class LiveStreams:
 
 
 async def _drawn(
-    follower: PageFollower, ended: trio.Event, draw: Draw, *, beat_s: float, by_time: bool
+    follower: PageFollower,
+    ended: trio.Event,
+    draw: Draw,
+    *,
+    beat_s: float,
+    by_time: bool,
+    at_once: bool,
 ) -> AsyncGenerator[bytes]:
     yield b"retry: 2000\n\n"
     while not ended.is_set():
-        events = await _gather(follower, ended, beat_s)
+        events = [] if at_once else await _gather(follower, ended, beat_s)
         if events is None:
             break
         chunk = b": alive\n\n"
         changes = [each for each in events if isinstance(each, LifeEvent | OutboxEvent)]
         whole = len(changes) < len(events) or len(changes) > GATHERED_MAX or not events
-        if events or by_time:
+        if events or by_time or at_once:
+            at_once = False
             try:
                 chunk = piece_chunk(await draw(None if whole else changes)) or chunk
             except (NotFound, Forbidden, Invalid):

@@ -469,10 +469,12 @@ class PageRequest:
         *,
         by_time: bool = False,
         beat_s: float = BEAT_S,
+        at_once: bool = False,
     ) -> TrioResponse:
         """A stream of pieces of the page, drawn by ``draw`` after each change.
 
-        ``by_time``: every ``beat_s`` too, for changes that cause no event.
+        ``by_time``: every ``beat_s`` too, for changes that cause no event. ``at_once``: as it
+        begins too, for what changed while there was no stream.
         """
         assert self.session is not None, "the route lets strangers in"
         gateway = self.site.gateway
@@ -483,6 +485,7 @@ class PageRequest:
             draw,
             by_time=by_time,
             beat_s=beat_s,
+            at_once=at_once,
         )
 
     @property

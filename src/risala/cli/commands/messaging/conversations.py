@@ -46,6 +46,9 @@ def conversation() -> None:
 @click.option("--state", type=click.Choice(_STATES), help="Only open ones, or only those done.")
 @click.option("--unread/--read", default=None, help="Only with, or without, a text nobody read.")
 @click.option("--assigned", "assigned_to", metavar="USER", help="Only those of this member's id.")
+@click.option(
+    "--opted-out/--not-opted-out", default=None, help="Only who wants no messages, or only others."
+)
 @click.option("--search", "contains", metavar="WORDS", help="Words of a text, or of a name.")
 @_LIMIT
 @_BEFORE

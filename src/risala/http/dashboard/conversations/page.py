@@ -9,10 +9,10 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.lists import records as recipient_lists
-from risala.engine.features.lists.records import SavedText
-from risala.engine.model.errors import Conflict, Refusal
+from risala.engine.features.lists.records import RecipientList, SavedText
+from risala.engine.model.errors import Conflict, Invalid, Refusal
 from risala.engine.model.following import What
-from risala.engine.model.records import conversations, messages
+from risala.engine.model.records import conversations, keys, messages
 from risala.engine.model.records.conversations import (
     ConversationSummary,
     Thread,
@@ -45,12 +45,13 @@ PAGE: Final = 30
 """Conversations beside a thread."""
 MESSAGES: Final = 50
 """Messages of a thread that are shown at once."""
+ON_LIST: Final = N_("The number is on the list.")
 SHOWN: Final = {
-    "open": N_("Open"),
-    "unread": N_("Unread"),
-    "mine": N_("Mine"),
-    "done": N_("Done"),
-    "stopped": N_("STOP"),
+    "open": NC_("conversations", "Open"),
+    "unread": NC_("conversations", "Unread"),
+    "mine": NC_("conversations", "Mine"),
+    "done": NC_("conversations", "Done"),
+    "stopped": NC_("conversations", "STOP"),
 }
 ALL: Final = NC_("conversations", "All")
 UPTO: Final = Filter("upto", kind=FilterKind.PLACE, arguments=("before",))
@@ -110,6 +111,19 @@ async def mark(request: PageRequest) -> TrioResponse:
     return request.go(_at(request, _id(request)))
 
 
+async def add_to_list(request: PageRequest) -> TrioResponse:
+    """Put the number on a list of the organization; if it is there, its values stay."""
+    thread = await _thread(request)
+    list_id, number = request.form.text("list_id"), thread.conversation.number
+    try:
+        if list_id not in {each.id for each in await _lists(request)}:
+            raise Invalid("list_id", "missing", request.words("Choose a list."))
+        await request.ask(recipient_lists.ADD, list_id=list_id, number=number)
+    except Refusal as error:
+        return await request.again(_TEMPLATE, error, await _values(request, thread))
+    return request.go(_at(request, _id(request)), ON_LIST)
+
+
 async def live(request: PageRequest) -> TrioResponse:
     """The list, and the thread of the page, are drawn again after each change."""
     chosen = request.arguments.get("conversation_id")
@@ -121,7 +135,8 @@ async def live(request: PageRequest) -> TrioResponse:
             values = await _values(request, await _thread(request))
         return await request.drawn(_PIECES, {**values, "is_live": True})
 
-    return request.live(draw, What.EVENTS | What.LIFE)  # texts come as events
+    # Texts come as events; some may have come while the connection was lost.
+    return request.live(draw, What.EVENTS | What.LIFE, at_once=True)
 
 
 def _named(request: PageRequest) -> dict[str, str]:
@@ -166,8 +181,8 @@ async def _people(request: PageRequest) -> dict[str, Any]:
         "show": query.get("show", ""),
         "query": query,
         "tabs": [
-            ("", request.words.among("conversations", ALL)),
-            *((k, request.words(v)) for k, v in SHOWN.items()),
+            (key, request.words.among("conversations", word))
+            for key, word in (("", ALL), *SHOWN.items())
         ],
         "waiting": page.waiting,
         "people": page.conversations,
@@ -184,6 +199,7 @@ async def _people(request: PageRequest) -> dict[str, Any]:
         "one": None,
         "here": lambda each: _at(request, each.id),
         "when": lambda at: _when(request, at),
+        "members": await _members(request, page.conversations),
         "shown_name": lambda each: _shown_name(request, each),
         "last_line": lambda each: _last_line(request, each),
         "answered_by": lambda each: _answered_by(request, each),
@@ -213,16 +229,18 @@ async def _values(request: PageRequest, thread: Thread) -> dict[str, Any]:
     one = thread.conversation
     texts = (await request.ask_here(recipient_lists.TEXT_LIST)).texts
     body = _body(request, texts)
-    listed = (await request.ask_here(members.LIST)).members
-    names = [(each.user_id, each.name or each.email) for each in listed]
     price = request.organization.price_per_segment
     if price is None:
         price = (await request.ask(PRICE)).per_segment
     abroad = await open_abroad(request, CountryUse.SEND)
     query = _filters(request)
-    network = network_of(one.number)
+    network, people = network_of(one.number), await _people(request)
+    names = people["members"] or await _names(request)
+    on = {each.id for each in thread.known.lists}
     return {
-        **await _people(request),
+        **people,
+        "programs": await _programs(request, thread.messages),
+        "lists": [(each.id, each.name) for each in await _lists(request) if each.id not in on],
         "live_at": request.at(
             f"conversations/{one.id}/live", **query, **request.form.filled("upto")
         ),
@@ -241,10 +259,33 @@ async def _values(request: PageRequest, thread: Thread) -> dict[str, Any]:
         "text_max": TEXT_CHARACTERS_MAX,
         "network": None if network is None else network_name(network),
         "members": names,
-        "assigned": next((n for key, n in names if key == one.assigned_to), ""),
         "why_not": refusal_sentence(request.words, Conflict(thread.why_not or "")),
         "all_at": request.at("messages", q=one.number),
     }
+
+
+async def _members(
+    request: PageRequest, people: Sequence[ConversationSummary]
+) -> Mapping[str, str]:
+    """The members' names by their ids; none, if nobody is assigned to these conversations."""
+    return await _names(request) if any(each.assigned_to for each in people) else {}
+
+
+async def _names(request: PageRequest) -> Mapping[str, str]:
+    listed = (await request.ask_here(members.LIST)).members
+    return {each.user_id: each.name or each.email for each in listed}
+
+
+async def _programs(request: PageRequest, shown: Sequence[ThreadMessage]) -> Mapping[str, str]:
+    """The names of keys by which programs sent messages of a thread."""
+    if not any(each.by == "program" for each in shown):
+        return {}
+    listed = await request.ask_here(keys.LIST)
+    return {each.id: each.name for each in listed.keys if each.name}
+
+
+async def _lists(request: PageRequest) -> Sequence[RecipientList]:
+    return (await request.ask_here(recipient_lists.LIST)).lists
 
 
 def _body(request: PageRequest, texts: Sequence[SavedText]) -> str:
@@ -332,4 +373,5 @@ ROUTES: Final = (
     PageRoute(path=_ONE, view=reply, access=_WRITES, method="POST", once=True),
     PageRoute(path=f"{_ONE}/count", view=count, access=_WRITES, method="POST"),
     PageRoute(path=f"{_ONE}/mark", view=mark, access=_WRITES, method="POST"),
+    PageRoute(path=f"{_ONE}/list", view=add_to_list, access=_WRITES, method="POST"),
 )
