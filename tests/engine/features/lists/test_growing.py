@@ -166,6 +166,7 @@ async def test_one_person_is_added_by_hand(lists, mine):
     assert (grown.added, grown.list.columns) == (1, ("name",))
     again = await lists.add_person(made.list.id, ONE, {"Name": "Amina Fall", "class": "4"})
     assert (again.added, again.changed, again.list.columns) == (0, 1, ("name", "class"))
+    await lists.add_person(made.list.id, ONE, {})  # by a page that knows no values
     shown = await lists._stored.page(made.list.id, PeopleFilter(), None, 5)
     assert shown.people[0].cells == ("Amina Fall", "4")
 
