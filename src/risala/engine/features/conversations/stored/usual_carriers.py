@@ -9,7 +9,6 @@ count.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from risala.config.model import RetentionSection
@@ -49,19 +48,14 @@ def last_of(
 ) -> str | None:
     """The one of these carriers that a number and an organization used last, in either direction;
     None: none of them, since a time and among the newest messages."""
-    uses = [*_uses(conn, organization_id, number, since_ms)]
-    return max(((at, name) for at, name in uses if name in carriers), default=(0, None))[1]
-
-
-def _uses(
-    conn: sqlite3.Connection, organization_id: str, number: str, since_ms: int
-) -> Iterator[tuple[int, str]]:
-    """Where in time each of the newest messages is, and its carrier."""
     first = first_id("mo", since_ms)
     whose = (recipient_number(number), organization_id, key_of(first))
-    yield from conn.execute(_SENT, (*whose, LOOKED_MAX, *_NEVER_LEFT))
-    for text_id, carrier in conn.execute(_CAME, (number, first, LOOKED_MAX, organization_id)):
-        yield key_of(text_id) or 0, carrier
+    sent = conn.execute(_SENT, (*whose, LOOKED_MAX, *_NEVER_LEFT))
+    came = conn.execute(_CAME, (number, first, LOOKED_MAX, organization_id))
+    # Read only as far as the newest of either: nearly always that is the first row.
+    out = next(((key, name) for key, name in sent if name in carriers), None)
+    back = next(((key_of(each) or 0, name) for each, name in came if name in carriers), None)
+    return max(filter(None, (out, back)), default=(0, None))[1]
 
 
 @dataclass(frozen=True, slots=True)
