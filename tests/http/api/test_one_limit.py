@@ -46,7 +46,14 @@ ENDPOINT = Endpoint(
     created_at=0,
     updated_at=0,
 )
-MINE = {"organization_id": "org_1", "to": TO, "body": "x", "name": "Hours", "rule_id": "rul_1"}
+MINE = {
+    "organization_id": "org_1",
+    "to": TO,
+    "body": "x",
+    "name": "Hours",
+    "rule_id": "rul_1",
+    "text": "x",
+}
 
 
 def by_operation(model: type, name: str) -> Callable[[object], bool]:
@@ -103,6 +110,9 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
         by_operation(conversations.ReplyInConversation, "idempotency_key"),
         text_of,
     ),
+    ("CreateRuleBody", "place"): (by_operation(answer_rules.CreateRule, "place"), int),
+    ("UpdateRuleBody", "place"): (by_operation(answer_rules.SetRule, "place"), int),
+    ("TryTextBody", "text"): (by_operation(answer_rules.TryText, "text"), text_of),
     ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
     **{
         (body, name): (by_operation(arguments, camelless), text_of)

@@ -11,13 +11,13 @@ from dataclasses import field
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.answers.records import (
+from risala.engine.model.records.accounts import WEEKLY_MESSAGES
+from risala.engine.model.records.answer_rules import (
     AnswerRule,
     AnswerRules,
     PausedNumber,
     TriedText,
 )
-from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.conversations import (
     ConversationSummary,
     StoredConversation,

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from risala.engine.features.answers.records import RULE_TEXT_MAX, AnswerRule
 from risala.engine.features.answers.rules.matching import (
     Came,
     answer_of,
@@ -18,6 +17,7 @@ from risala.engine.features.answers.rules.matching import (
     matching,
     template_fault,
 )
+from risala.engine.model.records.answer_rules import RULE_TEXT_MAX, AnswerRule
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 PHONE = "+22236123456"

@@ -6,19 +6,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.features.answers import records
-from risala.engine.features.answers.records import (
-    DAYS,
-    KEYWORD_MAX,
-    KEYWORDS_MAX,
-    RULE_NAME_MAX,
-    RULE_TEXT_MAX,
-    RULES_MAX,
-    AnswerRule,
-    AnswerRules,
-    PausedNumber,
-    TriedText,
-)
 from risala.engine.features.answers.rules.matching import (
     VARIABLES,
     VARIABLES_MAX,
@@ -50,6 +37,19 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage, masked
 from risala.engine.model.people import Language
+from risala.engine.model.records import answer_rules as records
+from risala.engine.model.records.answer_rules import (
+    DAYS,
+    KEYWORD_MAX,
+    KEYWORDS_MAX,
+    RULE_NAME_MAX,
+    RULE_TEXT_MAX,
+    RULES_MAX,
+    AnswerRule,
+    AnswerRules,
+    PausedNumber,
+    TriedText,
+)
 from risala.engine.rules.keywords import keyword_of
 from risala.engine.rules.roles import DEVELOPERS, READERS, VIEWERS
 from risala.engine.services import Services

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
 
 from risala.dataclass import dataclass
-from risala.engine.features.answers import records
-from risala.engine.features.answers.operations import (
-    CreateRule,
-    OfRule,
-    ResumeAnswers,
-    SetRule,
-    TryText,
-)
-from risala.engine.features.answers.records import AnswerRule
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records import answer_rules as records
+from risala.engine.model.records.answer_rules import (
+    RULE_NAME_MAX,
+    RULE_TEXT_MAX,
+    RULES_MAX,
+    AnswerRule,
+)
 from risala.engine.model.states import Mode
-from risala.http.api import answers
-from risala.http.api.derived import body_of
+from risala.http.api import answers, fields
 from risala.http.api.fields import Compared
 from risala.http.api.management.list_bodies import EmptyBody
 from risala.http.api.management.performer import KeyPerformer
@@ -34,26 +33,81 @@ if TYPE_CHECKING:
 
 MISSING: Final = "No rule has this id, or automatic answers to this number are not paused."
 NO_TEXTS: Final = "A test key has no rules: no text comes in for it. Use a live key."
-CREATE: Final = body_of(
-    "CreateRuleBody",
-    "A rule that answers texts which come in.",
-    CreateRule,
-    record=AnswerRule,
-    last=("name",),
-    keywords=list[str],
-    days=list[str],
-)
-UPDATE: Final = body_of(
-    "UpdateRuleBody",
-    "What is to be another. What is left out stays as it is.",
-    SetRule,
-    record=AnswerRule,
-    keywords=list[str],
-    days=list[str],
-)
-ONE: Final = body_of("RuleBody", "Which rule.", OfRule)
-TRY: Final = body_of("TryTextBody", "A text, as if it came in now.", TryText)
-RESUME: Final = body_of("ResumeAnswersBody", "To which number.", ResumeAnswers)
+RuleId = Annotated[
+    str,
+    Field(
+        alias="ruleId",
+        min_length=1,
+        json_schema_extra={"pattern": fields.FIT_PATTERN},
+        examples=["rul_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"],
+    ),
+]
+RuleText = Annotated[
+    str, Field(max_length=RULE_TEXT_MAX, json_schema_extra={"pattern": fields.FIT_PATTERN})
+]
+RuleName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=RULE_NAME_MAX,
+        json_schema_extra={"pattern": fields.FIT_PATTERN},
+        examples=["Opening hours"],
+    ),
+]
+Word = Annotated[str, Field(json_schema_extra={"pattern": fields.FIT_PATTERN})]
+Flag = Annotated[bool, Field(strict=True)]
+
+
+class RuleFieldsBody(RequestBody):
+    """What a rule may have beside its name; the answer says what each is."""
+
+    place: Annotated[int | None, Field(ge=1, le=RULES_MAX), fields.WHOLE] = None
+    enabled: Flag | None = None
+    keywords: list[Word] | None = None
+    anywhere: Flag | None = None
+    first_contact: Annotated[Flag | None, Field(alias="firstContact")] = None
+    days: list[Word] | None = None
+    from_time: Annotated[Word | None, Field(alias="fromTime")] = None
+    to_time: Annotated[Word | None, Field(alias="toTime")] = None
+    language: Word | None = None
+    text_fr: Annotated[RuleText | None, Field(alias="textFr", repr=False)] = None
+    text_ar: Annotated[RuleText | None, Field(alias="textAr", repr=False)] = None
+    text_en: Annotated[RuleText | None, Field(alias="textEn", repr=False)] = None
+
+
+class CreateRuleBody(RuleFieldsBody):
+    """A rule that answers texts which come in."""
+
+    name: RuleName
+
+
+class UpdateRuleBody(RuleFieldsBody):
+    """What is to be another. What is left out stays as it is."""
+
+    rule_id: RuleId
+    name: RuleName | None = None
+
+
+class RuleBody(RequestBody):
+    """Which rule."""
+
+    rule_id: RuleId
+
+
+class TryTextBody(RequestBody):
+    """A text, as if it came in now."""
+
+    text: fields.MessageText
+    number: Annotated[
+        fields.Number | None,
+        Field(description="Who writes; without it, somebody who has not written yet."),
+    ] = None
+
+
+class ResumeAnswersBody(RequestBody):
+    """To which number."""
+
+    number: fields.Number
 
 
 def handlers(gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> Mapping[str, Handler]:
@@ -102,25 +156,25 @@ class _AnswerRules:
         return PlainAnswer(json_bytes({"items": items, "paused": paused}))
 
     async def create(self, request: PlainRequest) -> PlainAnswer:
-        principal, arguments = await self._read(request, CREATE, of_organization=True)
+        principal, arguments = await self._read(request, CreateRuleBody, of_organization=True)
         return _rule(await self.performer.ask(principal, records.CREATE, **arguments))
 
     async def update(self, request: PlainRequest) -> PlainAnswer:
-        principal, arguments = await self._read(request, UPDATE)
+        principal, arguments = await self._read(request, UpdateRuleBody)
         return _rule(await self.performer.ask(principal, records.SET, **arguments))
 
     async def delete(self, request: PlainRequest) -> PlainAnswer:
-        principal, arguments = await self._read(request, ONE)
+        principal, arguments = await self._read(request, RuleBody)
         return _rule(await self.performer.ask(principal, records.DELETE, **arguments))
 
     async def try_text(self, request: PlainRequest) -> PlainAnswer:
-        principal, arguments = await self._read(request, TRY, of_organization=True)
+        principal, arguments = await self._read(request, TryTextBody, of_organization=True)
         tried = await self.performer.ask(principal, records.TRY, **arguments)
         rule = None if tried.rule is None else answers.ANSWER_RULE.wire(tried.rule)
         return PlainAnswer(json_bytes({"rule": rule, "answer": tried.answer}))
 
     async def resume(self, request: PlainRequest) -> PlainAnswer:
-        principal, arguments = await self._read(request, RESUME, of_organization=True)
+        principal, arguments = await self._read(request, ResumeAnswersBody, of_organization=True)
         resumed = await self.performer.ask(principal, records.RESUME, **arguments)
         return PlainAnswer(json_bytes(answers.PAUSED_NUMBER.wire(resumed)))
 

@@ -88,7 +88,7 @@ OPERATIONS: Final = (
         " rule, by place, that a text meets answers it alone; each text is answered once. Answers"
         " are charged as any message, and at most so many leave for a number and for an"
         " organization. 400 with `data.code` `CONFLICT`: there are 50 rules.",
-        body=bodies.CREATE,
+        body=bodies.CreateRuleBody,
         answer=answers.ANSWER_RULE,
         body_example=_NEW,
         answer_example=_RULE,
@@ -98,7 +98,7 @@ OPERATIONS: Final = (
         "updateAnswerRule",
         "Change a rule",
         "Changes a rule, or its place.",
-        body=bodies.UPDATE,
+        body=bodies.UpdateRuleBody,
         answer=answers.ANSWER_RULE,
         body_example={"ruleId": f"rul_{_ID}", "enabled": False},
         answer_example={**_RULE, "enabled": False},
@@ -108,7 +108,7 @@ OPERATIONS: Final = (
         "deleteAnswerRule",
         "Delete a rule",
         "Deletes a rule, and answers it as it was.",
-        body=bodies.ONE,
+        body=bodies.RuleBody,
         answer=answers.ANSWER_RULE,
         body_example={"ruleId": f"rul_{_ID}"},
         answer_example=_RULE,
@@ -119,7 +119,7 @@ OPERATIONS: Final = (
         "What a text would be answered",
         "Says which rule a text would meet if it came in now, and what it would be answered."
         " Nothing is sent.",
-        body=bodies.TRY,
+        body=bodies.TryTextBody,
         answer=answers.TRIED_TEXT,
         body_example={"text": "Vos horaires ?"},
         answer_example={"rule": _RULE, "answer": "Nous sommes ouverts de 8 h à 19 h."},
@@ -130,7 +130,7 @@ OPERATIONS: Final = (
         "End a pause",
         "Lets automatic answers to a number leave again. After two within an hour they are paused"
         " for a day, because the number may answer by itself too.",
-        body=bodies.RESUME,
+        body=bodies.ResumeAnswersBody,
         answer=answers.PAUSED_NUMBER,
         body_example={"number": EXAMPLE},
         answer_example=_PAUSED,

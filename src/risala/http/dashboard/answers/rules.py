@@ -6,15 +6,15 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.features.answers import records
-from risala.engine.features.answers.records import (
+from risala.engine.model.errors import Refusal
+from risala.engine.model.records import answer_rules as records
+from risala.engine.model.records.answer_rules import (
     DAYS,
     RULE_NAME_MAX,
     RULE_TEXT_MAX,
     RULES_MAX,
     AnswerRule,
 )
-from risala.engine.model.errors import Refusal
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.forms import SentForm
@@ -241,9 +241,7 @@ ROUTES: Final = (
         path=_PAGE,
         view=shows(_ALL, _list),
         access=PageAccess.VIEWER,
-        entry=NavItem(
-            "answers", "messages", N_("Automatic answers"), key="z", after="conversations"
-        ),
+        entry=NavItem("answers", "messages", N_("Automatic answers"), key="z", after="inbound"),
     ),
     PageRoute(path=f"{_PAGE}/try", view=try_text, access=PageAccess.VIEWER, method="POST"),
     PageRoute(path=f"{_PAGE}/resume", view=resume, access=_WRITES, method="POST"),

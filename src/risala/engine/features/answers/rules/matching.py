@@ -9,10 +9,10 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from risala.dataclass import dataclass
-from risala.engine.features.answers.records import DAYS, AnswerRule
 from risala.engine.features.answers.rules.languages import chosen
 from risala.engine.features.tables.rules.rendering import render, unknown_placeholders
 from risala.engine.model.people import Language
+from risala.engine.model.records.answer_rules import DAYS, AnswerRule
 from risala.engine.rules.code_words import word_fault
 from risala.engine.rules.keywords import folded, keyword_of, words_of
 

@@ -20,12 +20,10 @@ from risala.engine.features.answers.records import (
     FAULT_SENTENCES,
     HOUR_MS,
     IN_A_ROW,
-    PAUSED_SHOWN,
     WAITING_MAX,
     AnswerFault,
     AnswerKind,
     AnswerLimits,
-    PausedNumber,
     WaitingAnswer,
 )
 from risala.engine.features.answers.rules.languages import chosen
@@ -41,6 +39,7 @@ from risala.engine.model.feature_work import Forgot, RetentionWalk
 from risala.engine.model.ids import KEY_COUNTER_BITS, first_id
 from risala.engine.model.numbers import recipient_number
 from risala.engine.model.people import Language
+from risala.engine.model.records.answer_rules import PAUSED_SHOWN, PausedNumber
 from risala.engine.model.records.conversations import AnswerNote
 from risala.engine.model.records.messages import Acceptance, Stamp
 from risala.engine.model.times import iso, maybe_iso

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.answers.records import RULES_MAX, AnswerKind, AnswerRule
+from risala.engine.features.answers.records import AnswerKind
 from risala.engine.features.answers.rules.matching import Came, Matched, local, matching
 from risala.engine.features.answers.stored.queue import put_in
 from risala.engine.features.lists.stored import rows_of_numbers
@@ -20,6 +20,7 @@ from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict
+from risala.engine.model.records.answer_rules import RULES_MAX, AnswerRule
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.records.record import shallow
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, only_word
