@@ -313,6 +313,7 @@ BUDGETS: Final[tuple[Budget, ...]] = (
             ("sms/numbering/written.py", read_written),
             ("sms/numbering/written.py", written.entries),
             ("engine/rules/keywords.py", keywords.only_word),
+            ("engine/rules/keywords.py", keywords.said),
             ("engine/rules/keywords.py", keywords.keyword_ways),
             ("engine/rules/keywords.py", keywords.words_of),
             ("engine/rules/people/emails.py", emails.typed_address),

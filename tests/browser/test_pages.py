@@ -41,6 +41,8 @@ PAGES = {
         *("/app/org_1/conversations", "/app/org_1/conversations?show=stopped&q=none"),
         *(f"/app/org_1/conversations/cnv_{each}" for each in ("1", "1?upto=77", "name", "stop")),
         *("/app/org_1/inbound/opt-outs", "/app/org_2/inbound/opt-outs"),
+        *("/app/org_1/inbound/words", "/app/org_2/inbound/words"),
+        "/app/org_1/lists/lst_1/opt-out?number=%2B22236120001",
         "/app/org_1/messages/export?id=aaaaaaaaaaaaaaaaaaaaaa&status=failed",
         *("/app/org_1/keys/key_1", "/app/org_1/keys/key_1?status=2xx&path=/api/sms/batch"),
         *("/app/org_1/keys/key_2", "/app/org_1/keys/key_5"),

@@ -339,6 +339,38 @@ ROWS = (
     ),
     Row("inbound opt-out", ("46 12 34 56", "--org", "{org}"), (("number", "+22246123456"),)),
     Row("inbound opt-in", (NUMBER, "--org", "{org}"), (), alone=1, beside=1, sentence="not opted"),
+    Row(
+        "inbound words",
+        ("{org}", "--sets", "fr,ar", "--answered", "help"),
+        (("settings.sets", ["fr", "ar"]), ("settings.answered", ["help"])),
+    ),
+    Row(
+        "inbound add-word", ("terme{n}", "--org", "{org}"), (("settings.organizationId", "{org}"),)
+    ),
+    Row(
+        "inbound remove-word",
+        ("none", "--org", "{org}"),
+        (),
+        alone=1,
+        beside=1,
+        sentence="no word",
+    ),
+    Row(
+        "inbound answer",
+        ("Fini.", "--org", "{org}", "--preview"),
+        (("settings.texts.0.text", "Fini."),),
+    ),
+    Row("inbound demands", (), (("demands", list),)),
+    Row("inbound demand", ("+22{n}", "--confirmation", "required"), (("demands", list),)),
+    Row("list opt-out", ("{listed}", NUMBER, "--org", "{org}"), (("listId", "{listed}"),)),
+    Row(
+        "list opt-in",
+        ("{listed}", "46123456", "--org", "{org}", "--note", "asked"),
+        (),
+        alone=1,
+        beside=1,
+        sentence="not opted",
+    ),
     Row("conversation list", ("--org", "{org}", "--unread"), (("conversations", []),)),
     Row("conversation list", ("--org", "{org}", "--opted-out"), (("conversations", []),)),
     *(

@@ -25,9 +25,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 ROOT = Path(__file__).parents[2]
 LEAVES = frozenset(NAMES) - {each for feature in features() for each in feature.needs}
 GOES = (
-    *("answering", "answers", "approvals", "challenges", "channels", "code_figures", "compat"),
+    *("answering", "approvals", "challenges", "channels", "code_figures", "compat"),
     *("fixed_numbers", "hooks", "hops", "mailings", "own_data", "payments", "pumping"),
-    *("conversations", "reverse"),
+    *("conversations", "opt_out_words", "reverse"),
     *("session_details", "sinks", "standby"),
 )
 """Those that can be taken out: this list only grows, until it has all of :data:`LEAVES`."""
@@ -92,6 +92,8 @@ def fill(service: Service, whose: dict[str, str]) -> None:
     service.perform("verify.templates", name="short", text="Code: {{code}}", **whose)
     service.perform("verify.channels", addresses=True, **whose)
     service.perform("verify.guard", secret_share=20, **whose)
+    service.perform("opt_outs.words", sets="fr", **whose)
+    service.perform("opt_outs.demand", prefix="+2223", confirmation="required")
     service.perform("fixed_number.set", number="+22236999998", code="424242", days=30, **whose)
     service.perform("number.forget", number="+22236999999", **whose)
 
@@ -116,7 +118,8 @@ def fill_by_hand(database: Path) -> None:
             " 'a', 'Demo', NULL, x'01', NULL, NULL, NULL)"
         )
         conn.execute(
-            "INSERT INTO conversations SELECT 'cnv_1', id, '+22236123456', 'mo_1', '', 'open', NULL"
+            "INSERT INTO conversations"
+            " SELECT 'cnv_1', id, '+22236123456', 'mo_1', '', 'open', NULL, 0"
             " FROM organizations LIMIT 1"
         )
         conn.execute(

@@ -401,6 +401,14 @@ class World:
             self.secrets.add(signed_in.token)
         elif name.startswith("factor.") or name == "user.reset_factors":
             await self._factor(name)
+        elif name == "opt_outs.add_word":
+            with suppress(NotFound):
+                await self.do("opt_outs.remove_word", **self.arguments("opt_outs.remove_word"))
+        elif name == "opt_outs.remove_word":
+            with suppress(Invalid):
+                await self.do("opt_outs.add_word", **self.arguments("opt_outs.add_word"))
+        elif name == "opt_outs.list_back":
+            await self.do("opt_outs.list_out", **self.arguments("opt_outs.list_out"))
         elif name == "fixed_number.remove":
             await self.do("fixed_number.set", **self.arguments("fixed_number.set"))
         elif name == "carriers.apply":
@@ -477,7 +485,7 @@ class World:
             )
             self._receive(conn, first_id("mo", now_ms))
             conn.execute(
-                "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL)",
+                "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL, 0)",
                 (first_id("cnv", now_ms), organization_id, WRITER, first_id("mo", now_ms)),
             )
 
@@ -537,6 +545,13 @@ class World:
             "webhook.update": {"headers": {"Authorization": HEADER}},
             "inbound.route": {"keyword": "other"},
             "inbound.opt_outs": {"heeds": False},
+            "opt_outs.words": {"sets": ["fr"]},
+            "opt_outs.add_word": {"word": "adieu", "role": "stop", "language": "fr"},
+            "opt_outs.remove_word": {"word": "adieu"},
+            "opt_outs.answer": {"role": "stop", "language": "fr", "text": BODY},
+            "opt_outs.demand": {"prefix": "+221", "confirmation": "required"},
+            "opt_outs.list_out": {"number": "+22236000009"},
+            "opt_outs.list_back": {"number": "+22236000009"},
             "conversation.get": {"number": WRITER},
             "conversation.reply": {"number": WRITER, "body": BODY},
             "conversation.mark": {"number": WRITER, "state": "done"},
@@ -674,6 +689,7 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(
                     *OF_BANKS,
                     "alert",
                     "carriers",
+                    "opt_outs.demand",
                     "retention",
                     "payer.",
                     "inbound.list",
@@ -884,6 +900,7 @@ async def test_a_name_is_resolved_without_a_line(world, autojump_clock):
         ("org.set", "sms_per_s", 100, Role.OWNER),
         ("verify.config", "code_length", 8, Role.VIEWER),
         ("inbound.opt_outs", "heeds", False, Role.VIEWER),
+        ("opt_outs.words", "sets", ["fr"], Role.VIEWER),
     ],
 )
 async def test_some_arguments_are_for_some_roles_alone(

@@ -144,7 +144,7 @@ class City:
                 (text_id, TO, now_ms, organization_id),
             )
             conn.execute(
-                "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL)",
+                "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL, 0)",
                 (conversation_id, organization_id, TO, text_id),
             )
 

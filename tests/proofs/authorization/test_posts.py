@@ -38,6 +38,7 @@ WELL_FORMED = {
     "payer": "customers", "taken": "+22236777777", "minutes": "60", "kind": "carrier_down",
     "subject": "fake", "balance": "100", "language": "fr",
     "time_zone": "Africa/Nouakchott", "overlap": "0", "days": "14",
+    "word": "adieu", "means": "stop", "answer_to": "stop", "answer_in": "fr",
     "prefix": "+221", "price": "5", "rate_per_s": "5", "since": "2026-11-01T00:00",
 }  # fmt: skip
 """What forms ask for; more than any one of them reads."""
@@ -57,6 +58,7 @@ FALLS_SHORT = {
     "/app/<org>/conversations/<conversation_id>/list": "a list to put the number on",
     "/app/<org>/connect/<hook_id>/delete": "the last characters of the secret",
     "/app/<org>/keys/<key_id>/delete": "the last characters of the key",
+    "/app/<org>/inbound/words/remove": "a word of one's own",
     "/app/<org>/lists/<list_id>/people": "people to add",
     "/app/<org>/mailings/<mailing_id>/again": "a row that failed",
     "/app/<org>/mailings/<mailing_id>/go-on": "a mailing that is paused",

@@ -18,6 +18,7 @@ import web_kept
 import web_lists
 import web_mailings
 import web_messages
+import web_opt_out_words
 import web_requests
 import web_verify
 from risala.engine.features.factors.records import PasskeySite
@@ -665,6 +666,7 @@ class FakeWebGateway:
     reverse: web_verify.FakeReverse = field(default_factory=web_verify.FakeReverse)
     addresses: list[tuple[AddressUse, Hashable]] = field(default_factory=list)
     """Calls that count for a client's address."""
+    refuse_word: Exception | None = None
     refuse_address: Exception | None = None
     uploads: list[tuple[str, str, bytes]] = field(default_factory=list)
     """Organization, name and content of the files that came."""
@@ -889,6 +891,9 @@ class FakeWebGateway:
         told = told or web_lists.answer(name, arguments)
         told = told or web_conversations.answer(name, arguments)
         told = told or web_answers.answer(name, arguments)
+        if name == "opt_outs.add_word" and self.refuse_word is not None:
+            raise self.refuse_word
+        told = told or web_opt_out_words.answer(name, arguments)
         told = told or web_mailings.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)

@@ -61,6 +61,9 @@ class Duty(StrEnum):
     ANSWERS = "answers"
     """Automatic answers to texts: a function of a connection and the texts' ids, which returns the
     ``AnswerNote`` of each by its id."""
+    OPT_OUTS = "opt_outs"
+    """What texts that say STOP or START do, and what must be said to take an opt-out back: an
+    object as ``OptOutHeeding`` is."""
     MAIL = "mail"
     """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
     its sender."""

@@ -38,6 +38,7 @@ NAMES: Final[tuple[str, ...]] = (
     ),
     *("code_figures", "session_details", "reverse", "channels", "fixed_numbers"),
     *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations", "answers"),
+    "opt_out_words",
 )
 """The features, each after those that it needs, and in the order in which they take part in a
 session; the doctor speaks of them in this order."""

@@ -27,6 +27,7 @@ from risala.engine.kernel.arguments import (
     maybe,
     maybe_at_home,
     text,
+    words,
 )
 from risala.engine.kernel.cursors import (
     MaybeIdPlace,
@@ -55,6 +56,8 @@ from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
 _WORD: Final = re.compile(r"\w{1,20}")
+NOTE_MAX: Final = 200
+"""Characters of a note."""
 
 
 def _our_number(value: object, info: ValidationInfo) -> str:
@@ -135,6 +138,10 @@ class OfRecipient(OfOrganization):
     """Names a number that an organization writes to."""
 
     number: Text
+    note: Annotated[
+        str | None, PlainValidator(maybe(words(NOTE_MAX))), ArgumentKind("text on one line")
+    ] = None
+    """How its owner asked to get messages again."""
 
 
 class NoteOptOut(OfOrganization):
@@ -259,9 +266,10 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
 
 @OPERATIONS(inbound.OPT_IN, operators=SUPPORT, **_RECIPIENT)
 async def _opt_in(call: Call[OfRecipient]) -> Recipient:
-    organization_id = call.arguments.organization_id
+    organization_id, note = call.arguments.organization_id, call.arguments.note
     number = at_home(call.arguments.number, call.services.settings.plan)
-    by = call.audit(subject=masked(number), organization_id=organization_id)
-    if not await call.services.repositories.inbound.opt_in(by, organization_id, number):
+    details = {} if note is None else {"note": note}
+    by = call.audit(subject=masked(number), organization_id=organization_id, details=details)
+    if not await call.services.repositories.inbound.opt_in(by, organization_id, number, note):
         raise NotFound(f"{number} has not opted out of that organization's messages.")
     return Recipient(organization_id, number)

@@ -56,11 +56,17 @@ def only_word(text: str) -> str:
 
     So ``« Stop 🛑, merci »`` is ``stop``, but ``STOP 12345`` and a sentence are nothing.
     """
+    words = said(text)
+    return words[0] if len(words) == 1 else ""
+
+
+def said(text: str) -> list[str]:
+    """The words of a message, folded and each once, beside signs, emoji and words of courtesy; none
+    of a long one."""
     text = text.strip()
     if len(text) > LOOKED_AT_MAX:
-        return ""
-    left = set(_without_courtesies(_words(typed(text, Purpose.KEYWORD))))
-    return left.pop() if len(left) == 1 else ""
+        return []
+    return [*dict.fromkeys(_without_courtesies(_words(typed(text, Purpose.KEYWORD))))]
 
 
 def words_of(text: str) -> list[str]:

@@ -164,6 +164,8 @@ async def _list(request: PageRequest) -> dict[str, Any]:
         "q": query.get("q", ""),
         "chips": _chips(request, query, arguments, "number", "inbound/opt-outs"),
         "typed": "" if request.http.method == "GET" else request.form.text("number"),
+        "taken": request.form.text("taken"),
+        "note": request.form.text("note"),
         "pager": _pager(request, "inbound/opt-outs", query, listed),
     }
 
@@ -174,7 +176,10 @@ async def note(request: PageRequest) -> TrioResponse:
 
 
 async def take_back(request: PageRequest) -> TrioResponse:
-    return await _done(request, inbound.OPT_IN, TAKEN_BACK, number=request.form.text("taken"))
+    note = request.form.text("note") or None
+    return await _done(
+        request, inbound.OPT_IN, TAKEN_BACK, number=request.form.text("taken"), note=note
+    )
 
 
 async def set_keywords(request: PageRequest) -> TrioResponse:

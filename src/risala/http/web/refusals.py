@@ -74,6 +74,10 @@ FAULTS: Final[Mapping[str, str]] = {
         "One of the variables is not known. You can use number, name, keyword, date and time."
     ),
     "too_many_variables": N_("This has more than 10 variables."),
+    "invalid_word": N_("Write one word of 1 to 20 letters."),
+    "word_taken": N_("This word means something else already. Take another one."),
+    "list_missing": N_("Choose a list for a word that names one, and for no other."),
+    "unknown_placeholder": N_("In double braces only the names shown above may stand."),
     "invalid_fixed_code": N_("Write 6 to 8 digits."),
     "invalid_fixed_days": N_("Write a number of days from 1 to 90."),
     "amount_out_of_range": N_("This amount is below or above what can be paid at once."),

@@ -213,6 +213,8 @@ SPOKEN: Final = (
     N_("An organization can have at most {count} prices. Drop one first."),
     N_("There can be at most {count} mutes. Remove one first."),
     N_("There can be at most {count} routes. Remove one first."),
+    N_("There can be at most {count} words of your own. Remove one first."),
+    N_("At most {count} networks can ask for something. Remove one first."),
     N_("{field} is one word of 1 to 20 letters."),
     N_("{field} is one of ours: digits, with or without +."),
     N_("{field} must be from 1 to {most}."),

@@ -607,7 +607,7 @@ def test_a_search_reads_a_bounded_number_and_says_how_far(book):
                 (at, f"+2223600{number:04}", "needle" if not number else "hay", number, mine),
             )
             conn.execute(
-                "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL)",
+                "INSERT INTO conversations VALUES (?, ?, ?, ?, '', 'open', NULL, 0)",
                 (f"cnv_{number}", mine, f"+2223600{number:04}", at),
             )
 

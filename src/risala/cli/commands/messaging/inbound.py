@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.commands.accounts.organizations import only_org_option, org_option
+from risala.cli.lazy import LazyCommands, LazyGroup, of_features
 from risala.cli.show import output
 from risala.cli.show.number import number_option
 from risala.engine.model.records import inbound as records
 from risala.engine.model.records.inbound import InboundRoute, Recipient
 
 
-@click.group()
+@click.group(cls=LazyGroup, commands=LazyCommands({}, partial(of_features, "inbound")))
 def inbound() -> None:
     """Received messages: where they go, and who has opted out.
 
@@ -147,6 +150,7 @@ def inbound_opt_out(done: Recipient) -> None:
 @inbound.command("opt-in")
 @click.argument("number", callback=number_option)
 @org_option
+@click.option("--note", help="How they asked for it; the audit trail keeps it.")
 @asks(records.OPT_IN)
 def inbound_opt_in(done: Recipient) -> None:
     """Undo the opt-out of NUMBER, because its owner asked for it in another way.

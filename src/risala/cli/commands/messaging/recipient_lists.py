@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ import click
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.commands.messaging.table_files import SHEET, WITH_HIDDEN, content_of, hidden_words
+from risala.cli.lazy import LazyCommands, LazyGroup, of_features
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.features.lists import records as recipient_lists
@@ -35,7 +37,7 @@ ROWS_SHOWN: Final = 10
 """Rows without a number that a command names: enough to find them in the file."""
 
 
-@click.group("list")
+@click.group("list", cls=LazyGroup, commands=LazyCommands({}, partial(of_features, "list")))
 def recipient_list() -> None:
     """Lists of people, whom you write to again and again.
 

@@ -149,6 +149,9 @@ def key_of(conn: sqlite3.Connection, list_id: str) -> int:
 _OPTED_OUT: Final = (
     "EXISTS (SELECT 1 FROM opt_outs o WHERE o.organization_id = ? AND o.recipient = p.number)"
 )
+_OPTED_OUT_HERE: Final = (
+    "EXISTS (SELECT 1 FROM list_opt_outs o WHERE o.list = p.list AND o.recipient = p.number)"
+)
 
 
 def page(
@@ -170,20 +173,22 @@ def page(
     recipients, key = recipient_list(conn, list_id), key_of(conn, list_id)
     hit, values = _hit(conn, key, people_filter)
     rows = conn.execute(
-        f"SELECT p.number, p.cells, {_OPTED_OUT} FROM list_people p"  # noqa: S608 -- constants
+        f"SELECT p.number, p.cells, {_OPTED_OUT}, {_OPTED_OUT_HERE} FROM list_people p"  # noqa: S608 -- constants
         f" WHERE p.list = ? AND p.number > ? AND {hit} ORDER BY p.number LIMIT ?",
         (recipients.organization_id, key, after or "", *values, limit + 1),
     ).fetchall()
     width = len(recipients.columns)
     people = tuple(
-        ListedPerson(number, _padded(cells, width), bool(out))
-        for number, cells, out in rows[:limit]
+        ListedPerson(number, _padded(cells, width), bool(out or here), bool(here and not out))
+        for number, cells, out, here in rows[:limit]
     )
     opted_out = value_of(
         conn,
         # From the opt-outs: they are fewer than the people on a long list.
-        "SELECT count(*) FROM opt_outs o CROSS JOIN list_people p"
-        " ON p.list = ? AND p.number = o.recipient WHERE o.organization_id = ?",
+        "SELECT count(*) FROM (SELECT p.number FROM opt_outs o CROSS JOIN list_people p"
+        " ON p.list = ?1 AND p.number = o.recipient WHERE o.organization_id = ?2"
+        " UNION SELECT p.number FROM list_opt_outs o CROSS JOIN list_people p"
+        " ON p.list = ?1 AND p.number = o.recipient WHERE o.list = ?1)",
         (key, recipients.organization_id),
     )
     return ListPeople(
@@ -416,6 +421,12 @@ def _clear_list(conn: sqlite3.Connection, key: int, limit: int) -> int:
         " (SELECT number FROM list_people WHERE list = ?1 ORDER BY number LIMIT ?2))",
         (key, limit),
     ).rowcount
+    if gone < limit:
+        gone += conn.execute(
+            "DELETE FROM list_opt_outs WHERE list = ?1 AND recipient IN"
+            " (SELECT recipient FROM list_opt_outs WHERE list = ?1 LIMIT ?2)",
+            (key, limit - gone),
+        ).rowcount
     if gone < limit:
         conn.execute("DELETE FROM recipient_lists WHERE key = ?", (key,))
     return gone

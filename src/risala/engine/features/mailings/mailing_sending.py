@@ -22,7 +22,7 @@ from risala.engine.actors.alarm import LOOK_S, Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.features.mailings.records import Mailing, MailingState, MailingWait
-from risala.engine.features.mailings.row_records import ReadyRow, SettledRow
+from risala.engine.features.mailings.row_records import ReadyRow, SettledRow, StoredMailing
 from risala.engine.features.mailings.rules import (
     meaning_of,
     next_midnight,
@@ -250,7 +250,7 @@ class MailingSending:
                 return
             rows = self._mailings.ready(stored.key, count)
             if rows:
-                await self._send(sender, mailing, organization, rows)
+                await self._send(sender, stored, organization, rows)
             else:
                 await self._end(sender)
         except NotFound:  # it was deleted, with its organization or alone
@@ -303,10 +303,13 @@ class MailingSending:
     async def _send(
         self,
         sender: _Sender,
-        mailing: Mailing,
+        stored: StoredMailing,
         organization: Organization,
         rows: Sequence[ReadyRow],
     ) -> None:
+        mailing, left = stored.mailing, self._mailings.left_by_list(stored, rows)
+        settled = [SettledRow(row, None, RowFault.OPTED_OUT) for row in sorted(left)]
+        rows = [each for each in rows if each.row not in left]
         if sender.flows and mailing.wait is not None:
             await self._note_wait(mailing, None, None)
         principal = self._sources.principal_of(mailing)
@@ -320,7 +323,6 @@ class MailingSending:
         except EngineError as error:
             # The whole batch failed: of no row is it known what became of it.
             results = [error] * len(rows)
-        settled: list[SettledRow] = []
         waiting: _Waiting | None = None
         for row, result in zip(rows, results, strict=True):
             if isinstance(result, bytes):

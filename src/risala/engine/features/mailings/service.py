@@ -353,6 +353,7 @@ class MailingService:
             name=mailing.name,
             text=mailing.text,
             sender=mailing.sender,
+            list_id=former.list_id,  # whose opt-outs count here too
         )
         table = await self._files.read_rows(new, mailing, self._failed(former.key))
         settings = {name: getattr(mailing, name) for name in ("pace", "from_hour", "to_hour")}

@@ -60,6 +60,7 @@ def receive(
     """
     if not store(conn, message_id, carrier, message):
         return False
+    opt_outs.apply_text(conn, accounts(carrier), message_id, message, stamp)
     organization_id = _organization_for(conn, message, ways)
     if organization_id is not None:
         conn.execute(
@@ -69,7 +70,6 @@ def receive(
         for feature in features():
             if feature.received is not None:
                 feature.received()(conn, organization_id, message_id, message, stamp)
-    opt_outs.apply_keyword(conn, accounts(carrier), message, stamp.now_ms)
     for part in parts:
         part(conn, stamp)
     return True

@@ -16,11 +16,12 @@ from risala.engine.journal.state import CREATED, MessageState, last_key
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows, readable
 from risala.engine.journal.store.names import name_sql
-from risala.engine.journal.store.sql import markers
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import Seen
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.numbers import MODES, recipient_text
-from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, only_word
+from risala.engine.model.records.messages import Stamp
 from risala.sms.message import Inbound
 
 LOOK_BACK_ROWS_MAX: Final = 1_000_000
@@ -114,33 +115,39 @@ def _begin_to_look_back(conn: sqlite3.Connection) -> None:
     meta.put(conn, _LOOK_BACK, f"{last_key(conn) + 1} {LOOK_BACK_ROWS_MAX}")
 
 
-def apply_keyword(
-    conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, now_ms: int
+def apply_text(
+    conn: sqlite3.Connection, carriers: Sequence[str], text_id: str, text: Inbound, stamp: Stamp
 ) -> None:
-    """Apply a message that says nothing but STOP or START in one of their languages.
+    """Apply a text that says nothing but STOP or START in one of their languages, or a word that
+    the feature of opt-outs knows.
 
     ``carriers`` are those of one account: an answer comes through any of them.
     """
-    word, recipient = only_word(message.text), message.sender
-    if word in STOP_WORDS:
-        conn.execute(
-            "INSERT INTO opt_outs (organization_id, recipient, carrier, at, keyword)"  # noqa: S608 -- constants
-            " SELECT w.organization_id, w.recipient, w.carrier, ?, ?"
-            " FROM (SELECT * FROM last_writers"
-            f" WHERE recipient = ? AND carrier IN ({markers(carriers)}) ORDER BY at DESC LIMIT 1) w"
-            " JOIN opt_out_policies p ON p.organization_id = w.organization_id"
-            " ON CONFLICT DO NOTHING",
-            (now_ms, word, recipient, *carriers),
-        )
-    elif word in START_WORDS:
-        # A stopped organization has not written since: another may be the last writer by now. A
-        # note by hand came through no carrier, and is meant only if nothing else can be.
-        conn.execute(
-            "DELETE FROM opt_outs WHERE recipient = ? AND organization_id IN"  # noqa: S608 -- constants
-            " (SELECT organization_id FROM opt_outs WHERE recipient = ?"
-            f" AND carrier IN ('', {markers(carriers)}) ORDER BY carrier = '', at DESC LIMIT 1)",
-            (recipient, recipient, *carriers),
-        )
+    if (work := duty(Duty.OPT_OUTS)) is not None:
+        work.apply(conn, carriers, text_id, text, stamp)
+
+
+def says_stop(conn: sqlite3.Connection, organization_id: str, number: str, text: str) -> bool:
+    """Whether a text asks an organization, which heeds that, for no more messages."""
+    work = duty(Duty.OPT_OUTS)
+    return work is not None and work.says_stop(conn, organization_id, number, text)
+
+
+def write(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    recipient: str,
+    carrier: str,
+    keyword: str,
+    now_ms: int,
+) -> bool:
+    """Note that a number sent a word of STOP through a carrier; False if its wish is noted."""
+    noted = conn.execute(
+        "INSERT INTO opt_outs (organization_id, recipient, carrier, at, keyword)"
+        " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (organization_id, recipient, carrier, now_ms, keyword),
+    )
+    return noted.rowcount > 0
 
 
 def policies(conn: sqlite3.Connection) -> set[str]:
@@ -191,9 +198,20 @@ def note(
     return True
 
 
-def take_back(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
-    """Let an organization write to a number again; False if it was allowed already."""
+def take_back(
+    conn: sqlite3.Connection, organization_id: str, recipient: str, note: str | None = None
+) -> bool:
+    """Let an organization write to a number again; False if it was allowed already.
+
+    Args:
+        note: how its owner asked for it.
+
+    Raises:
+        Invalid: the organization wants a note, and there is none.
+    """
     if not is_out(conn, organization_id, recipient):
         return False
+    if (work := duty(Duty.OPT_OUTS)) is not None:
+        work.refuse_return(conn, organization_id, note)
     writable(conn, "opt_outs").delete((organization_id, recipient))
     return True

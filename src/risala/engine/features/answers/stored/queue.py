@@ -71,6 +71,8 @@ def put_in(
     texts: str | Mapping[Language, str],
     stamp: Stamp,
     name: str = "",
+    *,
+    of_any: bool = False,
 ) -> bool:
     """Put the answer to a text that came in into the queue, as a part of the caller's transaction.
 
@@ -84,13 +86,15 @@ def put_in(
             is taken, else the first.
         stamp: when it is put in.
         name: who wrote it, shown in the conversation, such as a rule's name; never a secret.
+        of_any: the text may be another organization's, or nobody's: who sends STOP means the
+            organization that wrote last, wherever the number leads.
 
     Returns:
         Whether it counts. False: the text has an answer, or is not this organization's.
     """
     came = conn.execute(
-        "SELECT sender, body FROM inbound WHERE id = ? AND organization_id = ?",
-        (text_id, organization_id),
+        "SELECT sender, body FROM inbound WHERE id = ? AND (? OR organization_id = ?)",
+        (text_id, of_any, organization_id),
     ).fetchone()
     if came is None:
         return False

@@ -36,20 +36,15 @@ from risala.engine.model.records.conversations import (
 )
 from risala.engine.model.records.messages import Acceptance, Stamp
 from risala.engine.model.records.record import to_json
-from risala.engine.rules.keywords import STOP_WORDS, only_word
 from risala.sms.message import Inbound
 
 SEARCHED_MAX: Final = 200
-"""Conversations in which one page searches, by texts or by opt-outs: the next one goes on."""
+"""Conversations in which one page searches by texts: the next one goes on."""
 TEXTS_SEARCHED: Final = 30
 """The newest messages of each way that are searched in one of them."""
 _TABLE: Final = "conversations"
 _MISSING: Final = "There is no such conversation."
 _UNREAD: Final = "read_to < last_text"
-_OPTED_OUT: Final = (
-    "EXISTS (SELECT 1 FROM opt_outs o WHERE o.organization_id = conversations.organization_id"
-    " AND o.recipient = conversations.number)"
-)
 _ROWS: Final = Rows.of_record(
     StoredConversation,
     {
@@ -86,14 +81,16 @@ def note_text(
 ) -> None:
     """A text came in: its conversation begins, or is open again; it is an event. A number that
     wants no messages any more needs no answer."""
-    is_stop = only_word(text.text) in STOP_WORDS and organization_id in opt_outs.policies(conn)
+    is_stop = opt_outs.says_stop(conn, organization_id, text.sender, text.text)
     state = ConversationState.DONE if is_stop else ConversationState.OPEN
+    is_out = opt_outs.is_out(conn, organization_id, text.sender)
     conversation_id = derived_id("cnv", stamp.now_ms, organization_id, text.sender)
     conn.execute(
-        "INSERT INTO conversations (id, organization_id, number, last_text, read_to, state)"
-        " VALUES (?, ?, ?, ?, '', ?) ON CONFLICT (organization_id, number) DO UPDATE"
+        "INSERT INTO conversations"
+        " (id, organization_id, number, last_text, read_to, state, opted_out)"
+        " VALUES (?, ?, ?, ?, '', ?, ?) ON CONFLICT (organization_id, number) DO UPDATE"
         " SET last_text = max(last_text, excluded.last_text), state = excluded.state",
-        (conversation_id, organization_id, text.sender, text_id, state.value),
+        (*(conversation_id, organization_id, text.sender, text_id, state.value), is_out),
     )
     stored = with_number(conn, organization_id, text.sender)
     _tell(conn, stored, EventType.CONVERSATION_RECEIVED, text_id, stamp.now_ms)
@@ -183,7 +180,8 @@ def _hit(filters: ConversationFilter) -> tuple[str, tuple[object, ...]]:
         hits.append("coalesce(assigned_to, '') = ?")
         values.append(filters.assigned_to)
     if filters.opted_out is not None:
-        hits.append(_OPTED_OUT if filters.opted_out else f"NOT {_OPTED_OUT}")
+        hits.append("opted_out = ?")
+        values.append(int(filters.opted_out))
     if filters.contains is not None:
         hit, patterns = _containing(filters.contains, in_texts=filters.searches_texts)
         hits.append(hit)
@@ -233,6 +231,9 @@ def _way(filters: ConversationFilter) -> Walk:
     elif filters.assigned_to:
         index, where = "conversations_assigned", f"{where} AND assigned_to = ?"
         values.append(filters.assigned_to)
+    elif filters.opted_out is not None:
+        index, where = "conversations_opted_out", f"{where} AND opted_out = ?"
+        values.append(int(filters.opted_out))
     elif filters.state is not None:
         index, where = "conversations_by_state", f"{where} AND state = ?"
         values.append(filters.state)
@@ -250,7 +251,7 @@ def page(
     Raises:
         TooManyNumbersError: too many numbers have the digits.
     """
-    if filters.contains is not None or filters.opted_out is not None:
+    if filters.contains is not None:
         steps = Steps(steps.limit, steps.before, steps.after, SEARCHED_MAX)
     if filters.part is None:
         return page_by_time(conn, _ROWS, _way(filters), steps, lambda one: (one.last_text,))

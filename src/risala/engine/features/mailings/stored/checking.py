@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from risala.engine.features.lists.stored_opt_outs import out_of
 from risala.engine.features.mailings.records import Mailing, MailingRow, MailingState, RowState
-from risala.engine.features.mailings.row_records import NewRow, StoredMailing
+from risala.engine.features.mailings.row_records import NewRow, ReadyRow, StoredMailing
 from risala.engine.features.mailings.stored import mailings
 from risala.engine.features.mailings.stored.rows import (
     BAD,
@@ -113,9 +114,7 @@ def store_rows(conn: sqlite3.Connection, mailing_id: str, new: Sequence[NewRow])
 def _write(
     conn: sqlite3.Connection, mailing: StoredMailing, new: Sequence[NewRow], *, stay_out: bool
 ) -> None:
-    out = _opted_out(
-        conn, mailing.mailing, [each.number for each in new if each.number is not None]
-    )
+    out = opted_out(conn, mailing, [each.number for each in new if each.number is not None])
     before = held_between(conn, mailing.key, new[0].row, new[-1].row)
     counts = RowCounts()
     written = []
@@ -136,19 +135,32 @@ def _write(
     counts.write(conn, mailing.key)
 
 
-def _opted_out(conn: sqlite3.Connection, mailing: Mailing, numbers: Sequence[str]) -> set[str]:
-    """Which of these want no messages of the organization. Test messages reach nobody."""
-    heeds = "SELECT 1 FROM opt_out_policies WHERE organization_id = ?"
+def opted_out(conn: sqlite3.Connection, stored: StoredMailing, numbers: Sequence[str]) -> set[str]:
+    """Which of these want no messages of the organization, or of the list that the mailing is made
+    of. Test messages reach nobody."""
+    mailing, heeds = stored.mailing, "SELECT 1 FROM opt_out_policies WHERE organization_id = ?"
     if mailing.mode is not Mode.LIVE or value_of(conn, heeds, (mailing.organization_id,)) is None:
         return set()
-    opted_out = rows_of_values(
+    out = rows_of_values(
         conn,
         "SELECT o.recipient FROM ({values}) asked JOIN opt_outs o"
         " ON o.organization_id = asked.column1 AND o.recipient = asked.column2",
         2,
         [(mailing.organization_id, number) for number in numbers],
     )
-    return {recipient for (recipient,) in opted_out}
+    of_list = set() if stored.list_id is None else out_of(conn, stored.list_id, numbers)
+    return {recipient for (recipient,) in out} | of_list
+
+
+def left_by_list(
+    conn: sqlite3.Connection, stored: StoredMailing, ready: Sequence[ReadyRow]
+) -> set[int]:
+    """The rows whose people have opted out of the mailing's list since they were checked. Messages
+    that were accepted already are none of them, noted or not."""
+    out = opted_out(conn, stored, [each.number for each in ready]) if stored.list_id else set()
+    return {
+        each.row for each in ready if each.number in out and not message_of(conn, stored, each.row)
+    }
 
 
 def finish_check(conn: sqlite3.Connection, mailing_id: str) -> Mailing:

@@ -36,6 +36,7 @@ class MailingRepository:
     rows_after = read(rows.after)
     row = read(rows.row)
     ready = read(rows.ready)
+    left_by_list = read(checking.left_by_list)
     failed_after = read(rows.failed_after)
     neighbour = read(figures.neighbour)
     queued = read(settling.queued)

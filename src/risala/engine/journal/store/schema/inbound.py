@@ -162,7 +162,8 @@ def begin_conversations(db: Database) -> None:
     ).fetchall()
     for organization_id, number, last, at in rows:
         db.execute(
-            "INSERT INTO conversations VALUES (?1, ?2, ?3, ?4, ?4, 'open', NULL)",
+            "INSERT INTO conversations (id, organization_id, number, last_text, read_to, state)"
+            " VALUES (?1, ?2, ?3, ?4, ?4, 'open')",
             (derived_id("cnv", max(0, at), organization_id, number), organization_id, number, last),
         )
 
@@ -177,4 +178,51 @@ LABELS: Final = """
 -- How the carrier labelled the text and how it was read. Null: it was read as labelled, or came
 -- before this was kept.
 ALTER TABLE inbound ADD COLUMN label TEXT;
+"""
+
+OPT_OUT_WORDS: Final = """
+-- What an organization chose for opt-outs; none: the words that always count, without an answer.
+CREATE TABLE opt_out_words (
+  organization_id TEXT PRIMARY KEY REFERENCES organizations (id),
+  -- JSON: the languages of the sets of words, that of most recipients first.
+  sets TEXT NOT NULL,
+  -- JSON: what is answered.
+  answered TEXT NOT NULL,
+  back TEXT NOT NULL CHECK (back IN ('person', 'own', 'hand')),
+  -- JSON: its own words, and its own texts of answers.
+  words TEXT NOT NULL,
+  texts TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What a network or a country asks for, by the first digits of its numbers.
+CREATE TABLE opt_out_demands (
+  prefix TEXT PRIMARY KEY,
+  confirmation TEXT NOT NULL CHECK (confirmation IN ('free', 'required', 'forbidden')),
+  -- JSON: the languages of sets of words that count.
+  sets TEXT NOT NULL,
+  set_at INTEGER NOT NULL,
+  set_by TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- People who want no messages of one list, by its key; otherwise as in opt_outs.
+CREATE TABLE list_opt_outs (
+  list INTEGER NOT NULL,
+  recipient TEXT NOT NULL,
+  carrier TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  who TEXT,
+  keyword TEXT,
+  PRIMARY KEY (list, recipient)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX list_opt_outs_by_recipient ON list_opt_outs (recipient);
+
+-- 1: the number opted out. It follows opt_outs, so that those conversations are found by an index.
+ALTER TABLE conversations ADD COLUMN opted_out INTEGER NOT NULL DEFAULT 0;
+UPDATE conversations SET opted_out = 1 WHERE EXISTS (SELECT 1 FROM opt_outs o
+  WHERE o.organization_id = conversations.organization_id AND o.recipient = conversations.number);
+CREATE INDEX conversations_opted_out ON conversations (organization_id, opted_out, last_text);
+CREATE TRIGGER opt_outs_noted AFTER INSERT ON opt_outs BEGIN UPDATE conversations SET opted_out = 1
+  WHERE organization_id = new.organization_id AND number = new.recipient; END;
+CREATE TRIGGER opt_outs_taken_back AFTER DELETE ON opt_outs BEGIN UPDATE conversations
+  SET opted_out = 0 WHERE organization_id = old.organization_id AND number = old.recipient; END;
 """

@@ -34,6 +34,7 @@ from risala.engine.journal.store.schema.inbound import (
     CONVERSATIONS,
     INBOUND,
     LABELS,
+    OPT_OUT_WORDS,
     SENT_TIMES,
     begin_conversations,
 )
@@ -201,6 +202,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_conversations": (CONVERSATIONS, begin_conversations),
     "v1.1_answers": (ANSWERS,),
     "v1.1_answer_rules": (ANSWER_RULES,),
+    "v1.1_opt_out_words": (OPT_OUT_WORDS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""
