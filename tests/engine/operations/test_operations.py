@@ -476,4 +476,4 @@ async def test_each_figure_of_a_network_has_one_name(house, organization, autoju
     span = {"since": iso(now_ms - 3_600_000), "until": iso(now_ms + 1)}
     told = await house.gateway.perform("overview.show", {**organization, **span})
     counts = ["accepted", "delivered", "undelivered", "failed", "canceled"]
-    assert [[*each] for each in told["networks"]] == [["network", *counts, "medianMs"]]
+    assert [[*each] for each in told["networks"]] == [["network", *counts, "medianMs", "mostMs"]]

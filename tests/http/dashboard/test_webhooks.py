@@ -11,11 +11,12 @@ from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, EditConflict, Invalid, NotFound
 from risala.engine.model.times import iso
 from risala.http.dashboard.webhook_health import NO_ANSWERS
+from risala.http.dashboard.webhooks import TABS
 from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint, failures
 
 PAGE = "/app/org_1/webhooks"
 ONE = f"{PAGE}/whe_1"
-SETTINGS = f"{ONE}?tab=settings"
+SETTINGS = f"{ONE}?tab={TABS[0]}"
 SOURCE = Path(risala.__file__).parent
 
 
