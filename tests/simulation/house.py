@@ -78,6 +78,9 @@ async def found(world: World, engine: Engine) -> House:
         listed = await do("member.list", organization_id=made)
         house.members[made] = [each["userId"] for each in listed["members"]]
         await do("verify.channels", organization_id=made, **USES[number])
+        rule = {"organization_id": made, "language": "en"}
+        await do("answer.create", name="hours", keywords=["hello"], text_en="Until 19 h.", **rule)
+        await do("answer.create", name="rest", text_en="{{name}} We answer soon.", **rule)
         types = [str(each) for each in TYPES]
         for host, where in ((HEALTHY, house.healthy), (SICK, house.toyed)):
             endpoint = await do(

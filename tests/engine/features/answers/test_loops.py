@@ -6,7 +6,7 @@ from. So does everything that leaves a service for anybody who answers by a prog
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -18,8 +18,6 @@ import pytest
 import trio
 
 from risala.config.model import RepliesSection, Settings, StorageSection
-from risala.engine.features.answers.records import AnswerKind
-from risala.engine.features.answers.service import AnswerSending
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource
@@ -51,8 +49,6 @@ class Wire(FakeDriver):
     takes_whole: bool = True
     other: Wire | None = None
     delay_s: float = 0.0
-    came: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint
-    """What happens when a text has come in by it."""
     _ids: count = field(default_factory=count)
 
     async def submit(self, segment: Segment) -> Outcome:
@@ -69,7 +65,6 @@ class Wire(FakeDriver):
         now_ms = TrioClock().now_ms()
         text = Inbound(self.number, segment.recipient, segment.text, now_ms, (name,))
         await self.other.context.inbound(text)
-        await self.other.came()
 
 
 @dataclass
@@ -85,15 +80,6 @@ class Answering:
         shown = await self.engine.gateway.perform("org.show", whose)
         return Decimal(str(shown["balance"]))
 
-    async def answer(self) -> None:
-        """What a rule does with each text."""
-        services = self.engine.gateway.services
-        reader = services.repositories._store.reader
-        (text_id,) = reader.execute("SELECT max(id) FROM inbound").fetchone()
-        mine = self.principal.organization_id
-        sending = services.part(AnswerSending)
-        assert await sending.put_in(mine, text_id, AnswerKind.RULE, "We have got it.", "All")
-
 
 @asynccontextmanager
 async def answering(folder: Path, carrier, wire: Wire) -> AsyncIterator[Answering]:
@@ -106,9 +92,9 @@ async def answering(folder: Path, carrier, wire: Wire) -> AsyncIterator[Answerin
         await engine.gateway.perform("topup", {"amount": "100", **whose})
         await engine.gateway.perform("inbound.route", whose)
         principal = Principal(made["id"], "key", KeyType.SECRET, Mode.LIVE)
-        service = Answering(engine, wire, principal)
-        wire.came = service.answer
-        yield service
+        answer = {"name": "All", "text_en": "We have got it.", "language": "en", **whose}
+        await engine.gateway.perform("answer.create", answer)
+        yield Answering(engine, wire, principal)
 
 
 @pytest.fixture
@@ -149,7 +135,6 @@ async def test_texts_of_ten_thousand_numbers_cost_at_most_the_cap(tmp_path, carr
             sender = f"+222361{number:05}"
             text = Inbound(sender, HERE, "hello", now_ms, (f"many{number}",))
             await wire.context.inbound(text)
-            await wire.came()
             await trio.sleep(0.1)
         await trio.sleep(3600)
         assert len(wire.submitted) == CAP

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import trio
 
-from risala.engine.features.answers.records import AnswerKind
-from risala.engine.features.answers.service import AnswerSending
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.plugins.contract import Inbound
@@ -21,7 +19,7 @@ NUMBER, OTHER, OURS = "+22236123456", "+22222999888", "+22244000000"
 DIGITS = NUMBER[1:].encode()
 AS_INTEGER = int(DIGITS).to_bytes(6, "big")
 """As SQLite stores it in a column of integers (file format, §2.1)."""
-WORDS = ("whatabargain", "soonervisit", "lastlyanswered", "personallyhere", "answeredalone")
+WORDS = ("whatabargain", "soonervisit", "lastlyanswered", "personallyhere")
 """Words of texts, each of which nobody else writes."""
 _ids = count()
 
@@ -33,6 +31,9 @@ async def talking(open_house, carrier):
         whose = {"organization_id": house.principal.organization_id}
         await house.gateway.perform("inbound.route", whose)
         await house.gateway.perform("inbound.opt_outs", {"heeds": True, **whose})
+        rule = {"name": "Prices", "keywords": ["price"], "anywhere": True, "language": "en"}
+        text = "What a thing costs, {{number}}, is on our page."
+        await house.gateway.perform("answer.create", {**rule, "text_en": text, **whose})
         types = ["sms.sent", "sms.received", "conversation.received"]
         hook = {"url": "https://example.com/hook", "types": types, **whose}
         await house.gateway.perform("webhook.create", hook)
@@ -49,23 +50,12 @@ async def talk(house, whose, number: str, words=WORDS) -> None:
     """A whole conversation: texts and answers, by people and by themselves, a mark, and a code."""
     gateway, given = house.gateway, {"number": number, **whose}
     await house.wait_status(await house.send(f"first {words[0]}", number), "sent")
-    await come_in(house, f"I want {words[1]}", number)
-    await answer_alone(house, whose, words[4])
+    await come_in(house, f"I want {words[1]}: price?", number)
     await gateway.perform("conversation.reply", {"body": f"here is {words[2]}", **given})
     await gateway.perform("conversation.mark", {"state": "done", "read": True, **given})
-    await come_in(house, f"thanks, {words[3]}", number)
-    await answer_alone(house, whose, words[4])  # the second one: no more leave for a day
+    await come_in(house, f"thanks, {words[3]}, and its price?", number)
     await gateway.send_code(house.principal, SendCode(to=number))
     await trio.sleep(60)
-
-
-async def answer_alone(house, whose, word: str) -> None:
-    services = house.gateway.services
-    reader = services.repositories._store.reader
-    (text_id,) = reader.execute("SELECT max(id) FROM inbound").fetchone()
-    given = (whose["organization_id"], text_id, AnswerKind.RULE, f"by itself: {word}", "All")
-    assert await services.part(AnswerSending).put_in(*given)
-    await trio.sleep(1)
 
 
 def found(folder: Path, *words: bytes) -> Iterator[tuple[str, bytes]]:
