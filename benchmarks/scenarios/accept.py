@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from benchmarks import processes
 from benchmarks.measure import Goal, Line, Round, Scenario
-from benchmarks.scenarios.pages import open_pages, reader_of
+from benchmarks.scenarios.pages import open_pages, reader_of, somebody_searching
 from benchmarks.stand import ONE, Stand, batch_of
 from benchmarks.trees import Tree
 
@@ -76,6 +76,18 @@ def _watched(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
     return measure
 
 
+def _searched(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
+    data = stand.service(tree)
+    home, cookie = reader_of(data)
+
+    def measure() -> dict[str, float]:
+        with somebody_searching(data, home, cookie):
+            found = data.post("/api/sms", [ONE], connections=64, seconds=stand.seconds)
+        return {_SEARCHED: found["per_s"]}
+
+    return measure
+
+
 def _batch(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
     data = stand.service(tree)
 
@@ -90,6 +102,7 @@ def _batch(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
 _NO_LOG = "\n[request_log]\nenabled = false\n"
 _UNLOGGED = "accept 64, no request is logged"
 _WATCHED = "accept 64, pages are open"
+_SEARCHED = "accept 64, somebody searches"
 _BATCH_GOALS = (Goal(60, "bare 64"), Goal(4, "Kannel accept 64"))
 
 SCENARIOS = (
@@ -102,6 +115,7 @@ SCENARIOS = (
     ),
     Scenario(_UNLOGGED, (Line(_UNLOGGED, "/s"),), _unlogged),
     Scenario(_WATCHED, (Line(_WATCHED, "/s", (Goal(0.9, "accept 64"),)),), _watched),
+    Scenario(_SEARCHED, (Line(_SEARCHED, "/s", (Goal(0.9, "accept 64"),)),), _searched),
     _accept(16, (Goal(4, "bare 64"),)),
     _accept(1, (Goal(1.2, "bare 1"),)),
     Scenario("batch", (Line("batch of 100", "messages/s", _BATCH_GOALS),), _batch),

@@ -7,9 +7,12 @@ one-time link of the command line, as for somebody who gets no mail.
 from __future__ import annotations
 
 import http.client
+import itertools
 import re
 import socket
+import statistics
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from urllib.parse import urlencode, urlsplit
@@ -26,11 +29,22 @@ _CPU_GOAL = Goal(5, "bare CPU", most=True)
 _MARK = re.compile(r'name="form_token" value="([^"]+)"')
 _ID = re.compile(r"/messages/(sms_[0-9A-Z~]+)")
 _CHUNK = 1 << 16
+_EVERY_S = 0.6
+"""Between two searches: a hundred a minute."""
 PAGES = ("overview", "message list", "message detail", "search")
+_LIST = "message list"
+SEARCHES = ("digits", "a word", "no word", "an id's end", "a carrier's word")
+"""What the search over everything is asked for."""
+_SEARCHES = 4
+"""Of each in a round: somebody may search 120 times a minute."""
 
 
 def _name(page: str, messages: int) -> str:
     return f"{page} among {messages:,}"
+
+
+def _search_name(words: str, messages: int) -> str:
+    return f"search everything by {words} among {messages:,}"
 
 
 def _cpu_name(page: str, messages: int) -> str:
@@ -117,8 +131,16 @@ def _open(stand: Stand, tree: Tree, stack: ExitStack, messages: int) -> Round:
         )
     )
 
+    id_end = message.group(1)[-8:]
+    sought = dict(
+        zip(SEARCHES, (TO[-4:], "ordinary", "nobodysaysthis", id_end, "UNDELIV"), strict=True)
+    )
+
     def measure() -> dict[str, float]:
-        found = {}
+        found = {
+            _search_name(words, messages): _search_us(data, home, cookie, text)
+            for words, text in sought.items()
+        }
         for page, path in paths.items():
             before_s = processes.cpu_s(service.pid)
             told = processes.load(
@@ -137,6 +159,36 @@ def _open(stand: Stand, tree: Tree, stack: ExitStack, messages: int) -> Round:
         return found
 
     return measure
+
+
+def _search_us(data: Data, home: str, cookie: str, text: str) -> float:
+    """What its reader waits for, of a few the middle one."""
+    took = []
+    for _ in range(_SEARCHES):
+        began = time.perf_counter()
+        _told(data, f"{home}/search/found?{urlencode({'q': text})}", cookie)
+        took.append(time.perf_counter() - began)
+    return 1e6 * statistics.median(took)
+
+
+@contextmanager
+def somebody_searching(data: Data, home: str, cookie: str) -> Iterator[None]:
+    """Somebody searches everything, as often as they may."""
+    ended = threading.Event()
+
+    def search() -> None:
+        for number in itertools.count():
+            _told(data, f"{home}/search/found?{urlencode({'q': f'nobody{number}'})}", cookie)
+            if ended.wait(_EVERY_S):
+                return
+
+    searching = threading.Thread(target=search)
+    searching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        searching.join()
 
 
 def _each_us(cpu_s: float, told: dict) -> float:
@@ -169,7 +221,9 @@ def scenario(messages: int) -> Scenario:
     # Beside other programs a longer answer is interrupted more often: the time of the processor is
     # what it takes by itself.
     cpu = tuple(Line(_cpu_name(page, messages), "µs", (_CPU_GOAL,)) for page in PAGES)
-    return Scenario("pages", times + cpu, lambda s, t, k: _open(s, t, k, messages))
+    goal = Goal(5, _name(_LIST, messages), most=True)
+    searches = tuple(Line(_search_name(each, messages), "µs", (goal,)) for each in SEARCHES)
+    return Scenario("pages", times + cpu + searches, lambda s, t, k: _open(s, t, k, messages))
 
 
 SCENARIOS = (

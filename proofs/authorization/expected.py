@@ -66,6 +66,7 @@ API: Final[Mapping[str, Door]] = {
     "/api/balance/get": Door.SECRET,
     "/api/ledger/list": Door.SECRET,
     "/api/senders/list": Door.SECRET,
+    "/api/search": Door.SECRET,
     "/api/webhooks/list": Door.SECRET,
     "/api/webhooks/create": Door.SECRET,
     "/api/webhooks/update": Door.SECRET,

@@ -38,6 +38,7 @@ PAGES = {
         *("/app/org_1/verify/ver_1/cancel", "/app/org_1/verify/try"),
         *("/app/org_1/verify/try?id=ver_1&answer=denied", "/app/org_1/inbound"),
         *("/app/org_1/answers", "/app/org_1/answers/new", "/app/org_1/answers/rul_1"),
+        *("/app/org_1/search", "/app/org_1/search?q=3456", "/app/org_1/search?q=none"),
         *("/app/org_1/conversations", "/app/org_1/conversations?show=stopped&q=none"),
         *(f"/app/org_1/conversations/cnv_{each}" for each in ("1", "1?upto=77", "name", "stop")),
         *("/app/org_1/inbound/opt-outs", "/app/org_2/inbound/opt-outs"),

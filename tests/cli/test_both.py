@@ -371,6 +371,7 @@ ROWS = (
         beside=1,
         sentence="not opted",
     ),
+    Row("search", ("nobody has this", "--org", "{org}"), (("items", []), ("cut", False))),
     Row("conversation list", ("--org", "{org}", "--unread"), (("conversations", []),)),
     Row("conversation list", ("--org", "{org}", "--opted-out"), (("conversations", []),)),
     *(
@@ -945,7 +946,7 @@ LISTING = (
     *("message list", "message show", "verify list", "verify figures", "verify get"),
     "verify config",
     *("webhook list", "webhook show", "webhook deliveries", "inbound list", "inbound routes"),
-    "conversation list",
+    *("conversation list", "search"),
     *("answer list", "answer show"),
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
     *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),

@@ -34,6 +34,7 @@ SHAPES = {
     answers.CodeReport: "CodeFiguresAnswer",
     answers.InboundMessage: "InboundAnswer",
     answers.Page: "MessagePage",
+    answers.FoundThing: "FoundItem",
     answers.ConversationMessage: "ConversationMessage",
     answers.MarkedConversation: "ConversationAnswer",
     answers.ListedConversation: "ListedConversationAnswer",

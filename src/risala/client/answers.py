@@ -320,6 +320,20 @@ class TriedReply:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundThing:
+    """Something that a search found."""
+
+    kind: str
+    """Such as ``message``, ``key`` or ``person``; later releases know more."""
+    id: str
+    title: str
+    """A number, a name or a reference."""
+    at: datetime
+    url: str
+    """Its page in the dashboard."""
+
+
+@dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
     """Some of a list, the newest first."""
 

@@ -475,6 +475,13 @@ class AsyncRisala:
         call = calls.do_once("/api/answers/resume", answers.PausedReplies, number=number)
         return await self._caller.ask(call)
 
+    # -- search
+
+    async def search(self, query: str) -> tuple[answers.FoundThing, ...]:
+        """What has some words, digits of its number, or an id or the end of one: at most fifty."""
+        call = calls.read_all("/api/search", answers.FoundThing, query=query)
+        return await self._caller.ask(call)
+
     # -- money and names
 
     async def get_balance(self) -> answers.OrganizationBalance:

@@ -155,9 +155,9 @@ def read_page(path: str, kind: type[T], body: Json) -> ApiCall[answers.Page[T]]:
     return ApiCall(path, _given(body), read, is_repeatable=True)
 
 
-def read_all(path: str, kind: type[T]) -> ApiCall[tuple[T, ...]]:
+def read_all(path: str, kind: type[T], **body: object) -> ApiCall[tuple[T, ...]]:
     """A list that has no pages."""
-    return ApiCall(path, {}, lambda answer: _items(answer, kind), is_repeatable=True)
+    return ApiCall(path, body, lambda answer: _items(answer, kind), is_repeatable=True)
 
 
 def listing(

@@ -475,6 +475,13 @@ class Risala:
         call = calls.do_once("/api/answers/resume", answers.PausedReplies, number=number)
         return self._caller.ask(call)
 
+    # -- search
+
+    def search(self, query: str) -> tuple[answers.FoundThing, ...]:
+        """What has some words, digits of its number, or an id or the end of one: at most fifty."""
+        call = calls.read_all("/api/search", answers.FoundThing, query=query)
+        return self._caller.ask(call)
+
     # -- money and names
 
     def get_balance(self) -> answers.OrganizationBalance:

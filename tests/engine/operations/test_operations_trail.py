@@ -552,6 +552,7 @@ class World:
             "opt_outs.demand": {"prefix": "+221", "confirmation": "required"},
             "opt_outs.list_out": {"number": "+22236000009"},
             "opt_outs.list_back": {"number": "+22236000009"},
+            "search.find": {"organization_id": self.organization_id, "query": "nothing"},
             "conversation.get": {"number": WRITER},
             "conversation.reply": {"number": WRITER, "body": BODY},
             "conversation.mark": {"number": WRITER, "state": "done"},
@@ -823,7 +824,7 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world, a
     looks = {line.action for line in new if line.who == "m"}
     reads = {"message.show", "message.list", "message.export", "inbound.list", "export.fetch"}
     reads |= {
-        *("list.show", "conversation.list", "conversation.get"),
+        *("list.show", "conversation.list", "conversation.get", "search.find"),
         *(f"mailing.{each}" for each in ("rows", "person", "report", "workbook")),
     }
     pays = {f"payment.{each}" for each in ("begin", "claim", "send_code", "check_payer")}

@@ -14,6 +14,7 @@ from risala.config.model import WebhooksSection
 from risala.engine.features.answers import operations as answer_rules
 from risala.engine.features.code_figures import operations as code_figures
 from risala.engine.features.conversations import operations as conversations
+from risala.engine.features.search import operations as search
 from risala.engine.kernel import arguments
 from risala.engine.kernel.arguments import Arguments
 from risala.engine.model.errors import Invalid
@@ -53,6 +54,7 @@ MINE = {
     "name": "Hours",
     "rule_id": "rul_1",
     "text": "x",
+    "query": "x",
 }
 
 
@@ -113,6 +115,7 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
     ("CreateRuleBody", "place"): (by_operation(answer_rules.CreateRule, "place"), int),
     ("UpdateRuleBody", "place"): (by_operation(answer_rules.SetRule, "place"), int),
     ("TryTextBody", "text"): (by_operation(answer_rules.TryText, "text"), text_of),
+    ("SearchBody", "query"): (by_operation(search.FindAnything, "query"), text_of),
     ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
     **{
         (body, name): (by_operation(arguments, camelless), text_of)
@@ -213,6 +216,7 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "TryTextBody": (answer_rules.TryText,),
     "ResumeAnswersBody": (answer_rules.ResumeAnswers,),
     "ListEntriesBody": (money.ListEntries,),
+    "SearchBody": (search.FindAnything,),
     "CreateEndpointBody": (webhooks.CreateEndpoint,),
     "UpdateEndpointBody": (webhooks.UpdateEndpoint,),
     "EndpointBody": (webhooks.OfEndpoint,),

@@ -118,7 +118,7 @@ def action_of(page, name):
 async def test_a_viewer_reads_and_does_nothing(reader_as):
     page = await reader_as(Role.VIEWER).get(f"{LIST}/sms_pending")
     actions = {each.get("action") for tag, each in page.tags if tag == "form"}
-    assert actions == {"/language", "/theme", "/sign-out"}
+    assert actions == {"/language", "/theme", "/sign-out", "/app/org_1/search"}
 
 
 async def test_a_message_is_sent_again_once(owner, gateway):

@@ -20,6 +20,7 @@ import web_mailings
 import web_messages
 import web_opt_out_words
 import web_requests
+import web_search
 import web_verify
 from risala.engine.features.factors.records import PasskeySite
 from risala.engine.features.payments.records import PaymentState
@@ -894,6 +895,7 @@ class FakeWebGateway:
         if name == "opt_outs.add_word" and self.refuse_word is not None:
             raise self.refuse_word
         told = told or web_opt_out_words.answer(name, arguments)
+        told = told or web_search.answer(name, arguments)
         told = told or web_mailings.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)

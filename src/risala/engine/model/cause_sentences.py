@@ -226,6 +226,22 @@ def cause_sentence(cause: Cause, language: Language = "en") -> str:
     return CAUSE_SENTENCES[cause][language]
 
 
+_SAID_MIN: Final = 4
+"""Characters of a sentence that are looked for: fewer are in nearly all."""
+
+
+def causes_saying(text: str) -> list[str]:
+    """The codes of the causes whose sentence, in any language, contains a text."""
+    part = text.casefold()
+    if len(part) < _SAID_MIN:
+        return []
+    return [
+        cause.value
+        for cause, sentences in CAUSE_SENTENCES.items()
+        if any(part in each.casefold() for each in sentences.values())
+    ]
+
+
 def cause_text(word: str | None) -> str | None:
     """The API's ``errorText`` for an ``errorCode``: the cause's English sentence; None if there is
     no code, or an unknown one."""

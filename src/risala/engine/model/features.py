@@ -39,6 +39,7 @@ NAMES: Final[tuple[str, ...]] = (
     *("code_figures", "session_details", "reverse", "channels", "fixed_numbers"),
     *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations", "answers"),
     "opt_out_words",
+    "search",
 )
 """The features, each after those that it needs, and in the order in which they take part in a
 session; the doctor speaks of them in this order."""
@@ -101,6 +102,8 @@ class Feature:
     many rows at once, which returns how many rows of which kind went."""
     emptied: Declared | None = None
     """Deletes what it has of erased messages: a function of a connection and the messages' keys."""
+    findable: Declared | None = None
+    """What a search over everything finds of it: a sequence of ``Findable``."""
     figures: Mapping[str, Declared] = field(default_factory=dict)
     """What there is of a phone number before it is erased, by the names of ``NumberFigures``:
     functions of a connection, an organization's id, the number, and the most that is counted."""

@@ -206,6 +206,16 @@ def is_id(text: str, prefix: str) -> bool:
     return text.startswith(prefix + "_") and bool(_DIGITS.fullmatch(text, len(prefix) + 1))
 
 
+ID_END_MIN: Final = 5
+"""Characters from which a text may be the end of an id: fewer are at the end of too many."""
+_END: Final = re.compile(rf"[0-9A-HJKMNP-TV-Z]{{{ID_END_MIN},32}}", re.ASCII | re.IGNORECASE)
+
+
+def is_id_end(text: str) -> bool:
+    """Whether a text may be the end of an id, or the whole of it without its prefix."""
+    return _END.fullmatch(text) is not None
+
+
 def concat_reference(message_id: str) -> int:
     """The reference (0 to 65535) that a message's segments share: its id's last 16 bits.
 

@@ -31,6 +31,7 @@ from risala.engine.model.records.people.countries import PrefixPrice, ReachedCou
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.schema import Places, enum_schema, json_schema
+from risala.engine.model.records.search import FoundItem
 from risala.engine.model.records.senders import Sender
 from risala.engine.model.records.verify.figures import CodeFigure, CodeFigures
 from risala.engine.model.records.verify.sessions import (
@@ -366,6 +367,13 @@ TRIED_TEXT: Final = ApiAnswer(
     record=TriedText,
     members="rule answer",
 )
+FOUND_ITEM: Final = ApiAnswer("FoundItem", record=FoundItem, members="kind id title at url")
+FOUND: Final = _listed(
+    "SearchAnswer",
+    "What was found: by kind, and the newest of each first.",
+    FOUND_ITEM,
+    paged=False,
+)
 COMPONENTS: Final = (
     *(ANSWER_RULE, PAUSED_NUMBER, ANSWER_RULES, TRIED_TEXT),
     *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, CODE_DELIVERY),
@@ -382,6 +390,7 @@ COMPONENTS: Final = (
         DELIVERY,
         REPLAYED,
     ),
+    *(FOUND_ITEM, FOUND),
     *(CONVERSATION, THREAD_MESSAGE, LISTED_CONVERSATION, CONVERSATIONS, THREAD),
     *(MESSAGES, VERIFICATIONS, INBOUND_MESSAGES, LEDGER, DELIVERIES, SENDERS, ENDPOINTS, REPLAY),
 )

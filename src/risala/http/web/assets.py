@@ -24,7 +24,7 @@ _FILES: Final = (
     *(_OWN / "icons.svg", _OWN / "favicon.svg", _OWN / "chevron.svg"),
     _VENDOR / "htmx" / "htmx.min.js",
     *(_VENDOR / "uplot" / "uPlot.iife.min.js", _VENDOR / "uplot" / "uPlot.min.css"),
-    *(_OWN / "ui.js", _OWN / "sms.js", _OWN / "compose.js", _OWN / "plot.js"),
+    *(_OWN / "ui.js", _OWN / "seek.js", _OWN / "sms.js", _OWN / "compose.js", _OWN / "plot.js"),
     *(_OWN / "passkeys.js", _OWN / "hosted.js"),
     *(_OWN / "risala.css", _OWN / "dark.css"),
 )

@@ -14,6 +14,7 @@ _COMMANDS: Final = "cli.commands.messaging.conversations:"
 FEATURE: Final = Feature(
     name="conversations",
     needs=("lists", "tables"),
+    findable=later("features.conversations.operations:FOUND"),
     operations=(later(_HERE + "operations:OPERATIONS"),),
     views=("conversation.get", "conversation.list"),
     images={AuditImage.CONVERSATION: later(_STORED + "find")},

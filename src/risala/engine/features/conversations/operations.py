@@ -38,6 +38,7 @@ from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.commands import AnswerWay, Principal, SendMessage
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound
+from risala.engine.model.finding import Findable
 from risala.engine.model.records.conversations import (
     GET,
     LIST,
@@ -129,6 +130,34 @@ class MarkConversation(OfConversation):
     """A member's id; empty: nobody in particular."""
 
 
+FOUND: Final = (
+    Findable(
+        kind="conversation",
+        table="conversations",
+        title="number",
+        number="number",
+        prefix="cnv",
+        at="coalesce((SELECT t.received_at FROM inbound t WHERE t.id = last_text), 0)",
+        newest="last_text",
+        state="state",
+        page="conversations/{}",
+        operators=SUPPORT,
+    ),
+    Findable(
+        kind="inbound",
+        table="inbound",
+        title="sender",
+        texts=("body",),
+        prefix="mo",
+        place="(SELECT c.id FROM conversations c WHERE c.organization_id = inbound.organization_id"
+        " AND c.number = inbound.sender)",
+        at="received_at",
+        note="body",
+        page="conversations/{}",
+        operators=SUPPORT,
+    ),
+)
+"""What a search finds of conversations, and of the texts in them."""
 OPERATIONS: Final = Operations()
 _LOOKS: Final[dict[str, Any]] = {
     "roles": VIEWERS,

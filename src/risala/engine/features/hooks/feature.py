@@ -12,6 +12,7 @@ _STORED: Final = "features.hooks.stored:"
 FEATURE: Final = Feature(
     name="hooks",
     operations=(later("features.hooks.operations:OPERATIONS"),),
+    findable=later("features.hooks.operations:FOUND"),
     images={AuditImage.HOOK: later(_STORED + "hook")},
     exported_settings={"hooks": later(_STORED + "of_organization")},
     ends=later(_STORED + "end_storms"),

@@ -42,6 +42,7 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.errors import Invalid
+from risala.engine.model.finding import Findable
 from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.model.states import Mode
 from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
@@ -143,6 +144,20 @@ def of_hook(services: Services, arguments: OfHook) -> str:
     return services.repositories.part(HookRepository).hook(arguments.hook_id).organization_id
 
 
+FOUND: Final = (
+    Findable(
+        kind="hook",
+        table="hooks",
+        title="coalesce(name, preset)",
+        names=("name", "preset", "last4"),
+        prefix="hok",
+        newest="created_at",
+        mode="mode",
+        note="preset",
+        page="connect/{}",
+    ),
+)
+"""What a search finds of hooks."""
 OPERATIONS: Final = Operations()
 _NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "fresh": True}
 _READ: Final[dict[str, Any]] = {"roles": VIEWERS, "operators": READERS}

@@ -12,6 +12,7 @@ _TEXTS: Final = "features.lists.stored_texts:"
 FEATURE: Final = Feature(
     name="lists",
     needs=("tables",),
+    findable=later("features.lists.operations:FOUND"),
     operations=(later("features.lists.operations:OPERATIONS"),),
     views=("list.show",),
     images={

@@ -47,6 +47,7 @@ from risala.engine.kernel.cursors import few_numbers, limit_of, part_of
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage, masked
 from risala.engine.model.errors import Invalid
+from risala.engine.model.finding import Findable
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.sms.limits import TEXT_CHARACTERS_MAX
@@ -144,6 +145,50 @@ def of_list(services: Services, arguments: OfList) -> str:
     return lists.recipient_list(arguments.list_id).organization_id
 
 
+FOUND: Final = (
+    Findable(
+        kind="list",
+        table="recipient_lists",
+        title="name",
+        names=("name",),
+        prefix="lst",
+        newest="key",
+        where="deleted_at IS NULL",
+        page="lists/{}",
+        operators=SUPPORT,
+    ),
+    Findable(
+        kind="person",
+        table="list_people p JOIN recipient_lists l ON l.key = p.list",
+        title="p.number",
+        texts=("p.cells",),
+        number="p.number",
+        number_from="list_people p",
+        number_by=(),
+        id="l.id || ' ' || p.number",
+        place="l.id || '?q=%2B' || substr(p.number, 2)",
+        at="l.changed_at",
+        newest="l.key",
+        organization="l.organization_id",
+        where="l.deleted_at IS NULL",
+        note="(SELECT group_concat(value, ' · ') FROM json_each(p.cells))",
+        page="lists/{}",
+        operators=SUPPORT,
+    ),
+    Findable(
+        kind="text",
+        table="saved_texts",
+        title="name",
+        names=("name",),
+        texts=("text",),
+        prefix="txt",
+        newest="created_at",
+        note="text",
+        page="texts/{}",
+        operators=SUPPORT,
+    ),
+)
+"""What a search finds of lists and saved texts; over all organizations nothing."""
 OPERATIONS: Final = Operations()
 _READ: Final[dict[str, Any]] = {"roles": VIEWERS, "operators": SUPPORT}
 _NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named}

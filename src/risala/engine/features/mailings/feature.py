@@ -13,6 +13,7 @@ _STORED: Final = "features.mailings.stored."
 FEATURE: Final = Feature(
     name="mailings",
     needs=("tables", "lists"),
+    findable=later("features.mailings.operations.mailings:FOUND"),
     operations=(
         later(_OPERATIONS + "mailings:OPERATIONS"),
         later(_OPERATIONS + "rows:OPERATIONS"),

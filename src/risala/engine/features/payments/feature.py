@@ -15,6 +15,7 @@ _TEXTS: Final = _HERE + "stored.texts:"
 _LETTER: Final = later(_HERE + "service:letter")
 FEATURE: Final = Feature(
     name="payments",
+    findable=later("features.payments.operations.payments:FOUND"),
     operations=(
         later(_HERE + "operations.payments:OPERATIONS"),
         later(_HERE + "operations.texts:OPERATIONS"),

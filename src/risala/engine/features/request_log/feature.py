@@ -10,6 +10,7 @@ _HERE: Final = "features.request_log."
 _SERVICE: Final = _HERE + "service:"
 FEATURE: Final = Feature(
     name="request_log",
+    findable=later("features.request_log.operations:FOUND"),
     operations=(later(_HERE + "operations:OPERATIONS"),),
     views=("request.list", "request.show"),
     access=later(_SERVICE + "request_log"),

@@ -30,10 +30,12 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.cursors import limit_of
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import NotFound
+from risala.engine.model.finding import Findable, SearchHit, SearchWords
 from risala.engine.model.ids import is_id, key_ms, key_of
 from risala.engine.model.records.record import shallow
 from risala.engine.rules.days import midnight
 from risala.engine.rules.roles import SUPPORT, VIEWERS
+from risala.engine.services import Services
 
 DAYS_MAX: Final = 30
 """Days whose requests are counted."""
@@ -92,6 +94,37 @@ class ShowRequest(OfMaybeOrganization):
     request_id: Text
 
 
+async def _find(services: Services, words: SearchWords) -> tuple[SearchHit, ...]:
+    """The request with a whole id; no other part of the log is searched."""
+    request = await services.part(request_log).one(words.id_end)
+    if request is None or request.organization_id != words.organization_id:
+        return ()
+    return (
+        SearchHit(
+            kind="request",
+            id=request.request_id,
+            title=f"{request.method} {request.path}",
+            at=request.at,
+            page=f"keys/{request.key_id}/requests/{request.request_id}",
+            mode=request.mode,
+            note=str(request.status),
+        ),
+    )
+
+
+FOUND: Final = (
+    Findable(
+        kind="request",
+        table="",
+        title="",
+        prefix="req",
+        mode="mode",
+        page="keys/{}",
+        operators=SUPPORT,
+        elsewhere=_find,
+    ),
+)
+"""What a search finds of the log."""
 OPERATIONS: Final = Operations()
 _SEEN: Final[dict[str, Any]] = {
     "roles": VIEWERS,

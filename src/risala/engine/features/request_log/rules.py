@@ -98,7 +98,7 @@ def _is_name(text: str) -> bool:
 
 ASKED: Final[Mapping[str, Show]] = {
     **dict.fromkeys(("to",), _number),
-    **dict.fromkeys(("body", "code", "metadata"), hidden),
+    **dict.fromkeys(("body", "code", "metadata", "query"), hidden),
     **dict.fromkeys(
         (
             *("idempotencyKey", "sendAt", "validitySeconds", "messageId"),

@@ -19,8 +19,8 @@ from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
 from risala.engine.journal.store.sql import markers, value_of
-from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.ids import KEY_COUNTER_BITS, key_ms
+from risala.engine.model.cause_sentences import cause_text, causes_saying
+from risala.engine.model.ids import KEY_COUNTER_BITS, is_id_end, key_ms
 from risala.engine.model.numbers import (
     DELIVERED,
     ENCODINGS,
@@ -41,6 +41,7 @@ from risala.engine.model.records.message_lists import (
     MessageFilter,
 )
 from risala.sms.cause import Cause
+from risala.sms.numbering.countries import prefixes_of
 
 LOOKED_MAX: Final = 5000
 """Messages that one page reads: a few milliseconds, in which nothing else runs."""
@@ -158,16 +159,30 @@ def _hit(filters: MessageFilter, across: Sequence[int]) -> tuple[str, list[objec
 
 
 def _containing(text: str, digits: str | None, *, in_texts: bool) -> tuple[str, list[object]]:
-    """The condition that the number or the text contains this."""
-    ways, values = ["carrier_code = ? COLLATE NOCASE"], [text]
+    """The condition that the number, the text, the end of the id, the carrier or its own word, the
+    network, or the sentence of the cause is, or contains, this."""
+    quoted = "%" + re.sub("([!%_])", r"!\1", text) + "%"
+    ways = ["carrier_code LIKE ? ESCAPE '!'", f"carrier = {NUMBER}"]
+    values: list[object] = [quoted, text.lower()]
+    if is_id_end(text):
+        ways.append("id LIKE ?")
+        values.append(f"%{text}")
     if digits is not None:
         ways.append("CAST(recipient AS TEXT) LIKE ?")
         values.append(f"%{digits}%")
+    for prefix in prefixes_of(text.lower()):
+        ways.append("CAST(recipient AS TEXT) LIKE ?")
+        values.append(f"{prefix.removeprefix('+')}%")
+    if causes := causes_saying(text):
+        ways.append(f"error_code IN ({markers(causes)})")
+        values += causes
     if in_texts:
-        ways.append("pruned & 1 = 0 AND kind = 0 AND body LIKE ? ESCAPE '!'")
-        quoted = re.sub("([!%_])", r"!\1", text)
-        values.append(f"%{quoted}%")
-    return "(" + " OR ".join(ways) + ")", [*values]
+        # A hyphen is written or left out by whim.
+        words = quoted.replace("-", " ")
+        body = "replace(body, '-', ' ')" if " " in words else "body"
+        ways.append(f"pruned & 1 = 0 AND kind = 0 AND {body} LIKE ? ESCAPE '!'")
+        values.append(words)
+    return "(" + " OR ".join(ways) + ")", values
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ PATHS: Final[Mapping[str, Sequence[str]]] = {
         *("/api/answers/list", "/api/answers/create", "/api/answers/update"),
         *("/api/answers/delete", "/api/answers/try", "/api/answers/resume"),
     ),
+    _HERE + "search": ("/api/search",),
     _HERE + "actions": ("/api/sms/cancel", "/api/sms/estimate", "/api/verify/cancel"),
     _HERE + "webhooks": (
         *("/api/webhooks/list", "/api/webhooks/create", "/api/webhooks/update"),

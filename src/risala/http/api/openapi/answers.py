@@ -64,7 +64,9 @@ class Issue(AnswerModel):
     """A sentence for people. Its wording may change."""
 
 
-Limit = Literal["phone", "organization", "ip", "sms", "network", "cooldown", "client_ip", "pumping"]
+Limit = Literal[
+    "phone", "organization", "ip", "sms", "network", "cooldown", "client_ip", "pumping", "search"
+]
 
 
 class ErrorData(AnswerModel):
@@ -81,10 +83,7 @@ class ErrorData(AnswerModel):
     idempotency_keys: Annotated[list[str | None] | Absent, Field(alias="idempotencyKeys")] = None
     """With `OUTCOME_UNKNOWN` of a batch: a key for each message, in order; null if it was
     refused."""
-    limit: (
-        Literal["phone", "organization", "ip", "sms", "network", "cooldown", "client_ip", "pumping"]
-        | Absent
-    ) = None
+    limit: Limit | Absent = None
     """The limit that was reached."""
     retry_after: Annotated[Annotated[int, Field(ge=1)] | Absent, Field(alias="retryAfter")] = None
     """Seconds to wait; for a result of a batch, which has no header."""

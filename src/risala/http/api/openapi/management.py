@@ -18,6 +18,7 @@ from risala.http.api.management.list_bodies import (
     ListMessagesBody,
     ListVerificationsBody,
 )
+from risala.http.api.management.search import SearchBody
 from risala.http.api.openapi import sms, verify
 from risala.http.api.openapi.sms import LEAN, WITH_BODY, ApiOperation
 from risala.sms.numbering.plan import EXAMPLE
@@ -75,6 +76,13 @@ _SENDER: Final = {
     "reason": None,
     "volume": 1204,
     "createdAt": "2026-11-21T08:30:00.123Z",
+}
+_FOUND: Final = {
+    "kind": "message",
+    "id": f"sms_{ID}",
+    "title": EXAMPLE,
+    "at": "2026-11-21T08:30:00.123Z",
+    "url": f"https://sms.example/app/org_{ID}/messages/sms_{ID}",
 }
 
 
@@ -223,5 +231,23 @@ OPERATIONS: Final = (
         errors=WITH_BODY,
         body_examples={"all": {"summary": "All", "value": {}}},
         answer_examples={"one": {"summary": "One", "value": {"items": [_SENDER]}}},
+    ),
+    ApiOperation(
+        path="/api/search",
+        name="search",
+        tag="Account",
+        summary="Search over everything",
+        description=(
+            "Finds messages, verifications, conversations, keys, endpoints, lists, people on them, "
+            "mailings, payments and members: by words, digits of a number, an id or its end. "
+            "At most 50 items. `url` is the page in the dashboard. Needs a secret key; a test key "
+            "finds what is of tests. More than 120 searches of a key in a minute are 429. "
+            "Experimental."
+        ),
+        body=SearchBody,
+        answer=answers.FOUND,
+        errors=(*WITH_BODY, 429),
+        body_examples={"digits": {"summary": "Of a number", "value": {"query": "3456"}}},
+        answer_examples={"one": {"summary": "A message", "value": {"items": [_FOUND]}}},
     ),
 )

@@ -47,6 +47,7 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.commands import AHEAD_MAX_S
 from risala.engine.model.errors import Invalid
+from risala.engine.model.finding import Findable
 from risala.engine.model.money import money
 from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
@@ -118,6 +119,23 @@ class LookAtUpload(OfOrganization):
     upload: Text
 
 
+FOUND: Final = (
+    Findable(
+        kind="mailing",
+        table="mailings",
+        title="name",
+        names=("name",),
+        texts=("text",),
+        prefix="mlg",
+        newest="key",
+        where="deleted_at IS NULL",
+        mode="mode",
+        state="state",
+        page="mailings/{}",
+        operators=SUPPORT,
+    ),
+)
+"""What a search finds of mailings."""
 OPERATIONS: Final = Operations()
 _LOOK: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": of_mailing}
 _CHANGE: Final[dict[str, Any]] = {

@@ -47,6 +47,7 @@ from risala.engine.kernel.cursors import MaybeIdPlace, limit_of, written
 from risala.engine.kernel.operation import Call, Operations, Weight
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Forbidden
+from risala.engine.model.finding import Findable
 from risala.engine.model.people import Language
 from risala.engine.model.records.asks import Steps
 from risala.engine.model.records.record import shallow
@@ -182,6 +183,22 @@ def of_payment(services: Services, arguments: OfPayment) -> str:
     )
 
 
+FOUND: Final = (
+    Findable(
+        kind="payment",
+        table="payments",
+        title="coalesce(reference, id)",
+        names=("reference", "provider"),
+        prefix="pay",
+        at="begun_at",
+        state="state",
+        note="method",
+        page="billing/payments/{}",
+        console="payments/{}",
+        operators=STAFF,
+    ),
+)
+"""What a search finds of payments."""
 OPERATIONS: Final = Operations()
 _STEP: Final[dict[str, Any]] = {
     "operators": FINANCE,
