@@ -300,10 +300,11 @@ async def test_a_key_tells_its_requests_and_gets_another_value(town, reader_of):
         f"{path}/requests/{town.requests['other']}",
     ):
         assert (await developer.get(theirs)).status == 404
-    fields = {"allowed_addresses": "203.0.113.7/24"}
+    page = await developer.get(f"{path}?tab=security")
+    fields = {"allowed_addresses": "203.0.113.7/24", "part": "security"}
     assert (await developer.submit(page, path, fields)).status == 303
     # The same form once more: somebody changed it meanwhile, and what stands now is shown.
-    again = await developer.submit(page, path, {"allowed_addresses": "198.51.100.1"})
+    again = await developer.submit(page, path, {**fields, "allowed_addresses": "198.51.100.1"})
     assert again.status == 422
     assert "203.0.113.0/24" in again.text.partition("Present values")[2]
     rotated = await developer.submit(page, f"{path}/rotate", {"overlap": "3600"})
