@@ -460,6 +460,8 @@ class WebhookEndpoint:
     """How it gets received messages: ``event``, as any other event, or as another program does."""
     template: str | None = None
     """The fields of that shape, or its JSON."""
+    may_reply: bool | None = None
+    """Whether it may reply in its answer to a received message; only an owner allows it."""
     disabled_reason: str | None = None
     failing_since: datetime | None = None
     old_secret_until: datetime | None = None

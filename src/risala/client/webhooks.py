@@ -134,7 +134,8 @@ KINDS: Final[Mapping[str, type[WebhookEvent]]] = {
 class Webhook:
     """An endpoint's side: takes what came, gives the event or raises `SignatureError`.
 
-    Give it both secrets while one replaces the other: ``Webhook(new, old)``.
+    Give it both secrets while one replaces the other: ``Webhook(new, old)``. An endpoint that may
+    reply answers a received message with the JSON ``{"reply": "…"}``.
     """
 
     def __init__(

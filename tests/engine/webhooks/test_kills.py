@@ -6,6 +6,7 @@ of those is what a kill at that instant would have left: an engine is started on
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections import Counter
@@ -15,8 +16,10 @@ import pytest
 import trio
 
 from risala.engine.journal.store.sealing_key import KEY_FILE
-from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
+from risala.engine.rules.webhooks.schedule import AnswerContent, ReceiverAnswer, ReceiverFault
 from risala.engine.wiring.foundation import DATABASE
+from risala.plugins.contract import Inbound
+from risala.plugins.testing.fake_driver import FakeDriver
 
 pytestmark = pytest.mark.slow
 
@@ -129,6 +132,52 @@ async def _restart(open_house, folder: Path, arrived: Counter[tuple[str, str]]) 
             assert came <= logged[0] == attempts
             assert logged[0] - logged[1] <= 1
     return sum(count > 1 for count in receivers.arrived.values())
+
+
+class Program(Receivers):
+    """Replies to each message that comes in, each time with another text."""
+
+    async def post(self, call):
+        await trio.sleep(0.01)
+        self.arrived[call.url, call.headers["webhook-id"]] += 1
+        body = json.dumps({"reply": f"Reply {self.arrived.total()}"}).encode()
+        await trio.sleep(0.01)
+        return ReceiverAnswer(200, None, "", AnswerContent("application/json", body))
+
+
+async def test_a_message_gets_one_reply_whatever_was_killed_when(open_house, quick, tmp_path):
+    program, driver = Program(Counter(), 0), FakeDriver()
+    async with open_house(program, driver=driver) as house:
+        await house.endpoint(GOOD, types=["sms.received"], may_reply=True)
+        await house.perform("inbound.route", organization_id=house.organization_id)
+        snapshots = Snapshots(tmp_path / DATABASE, tmp_path, program)
+        trio.lowlevel.add_instrument(snapshots)
+        try:
+            text = Inbound("+22236123456", "1234", "Hello?", 1_767_225_600_000, ("mo1",))
+            await driver.context.inbound(text)
+            await trio.sleep(20)
+        finally:
+            trio.lowlevel.remove_instrument(snapshots)
+            snapshots.close()
+        assert await _replies_sent(house) == ["Reply 1"]
+    assert len(snapshots.kept) >= 6
+    kept = [await _replies_after(open_house, *each) for each in snapshots.kept]
+    # Some kills fell between the answer and its record: the program was asked again.
+    assert ["Reply 2"] in kept
+    assert kept[-1] == ["Reply 1"]
+    assert [len(each) for each in kept] == [1] * len(kept)
+
+
+async def _replies_sent(house) -> list[str]:
+    reader = house.gateway.services.repositories._store.reader
+    return [body for (body,) in reader.execute("SELECT body FROM message")]
+
+
+async def _replies_after(open_house, folder: Path, arrived: Counter[tuple[str, str]]) -> list[str]:
+    """Start on what a kill left; the replies that were sent by then."""
+    async with open_house(Program(arrived, 0), data_dir=folder) as house:
+        await trio.sleep(60)
+        return await _replies_sent(house)
 
 
 async def test_a_stop_waits_for_answers_and_cuts_short_what_takes_too_long(open_house, quick):

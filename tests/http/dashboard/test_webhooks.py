@@ -7,11 +7,15 @@ import pytest
 from markupsafe import escape
 
 import risala
+from risala.engine.features.answers.replying import ReplyOutcome
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, EditConflict, Invalid, NotFound
+from risala.engine.model.people import Language
 from risala.engine.model.times import iso
 from risala.http.dashboard.webhook_health import NO_ANSWERS
+from risala.http.dashboard.webhook_replies import SENTENCES
 from risala.http.dashboard.webhooks import TABS
+from risala.http.web.languages import load_words
 from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint, failures
 
 PAGE = "/app/org_1/webhooks"
@@ -238,6 +242,46 @@ async def test_a_viewer_sees_and_does_not_do(reader_as):
         assert page.status == 200
         actions = [each.get("action") for tag, each in page.tags if tag == "form"]
         assert {*actions} == {"/language", "/theme", "/sign-out"}
+
+
+async def test_owners_alone_let_an_endpoint_reply(owner, reader_as, gateway):
+    fields = {"url": "https://a.example/x", "types": "sms.received"}
+    for where, path in ((f"{PAGE}/new", PAGE), (f"{ONE}?tab=settings", ONE)):
+        await owner.submit(await owner.get(where), path, {**fields, "may_reply": "yes"})
+        await owner.submit(await owner.get(where), path, fields)
+    made, not_made = asked(gateway, "webhook.create")
+    changed, ended = asked(gateway, "webhook.update")
+    assert [each["may_reply"] for each in (made, not_made, changed, ended)] == [True, False] * 2
+    developer = reader_as(Role.DEVELOPER)
+    form = await developer.get(f"{ONE}?tab=settings")
+    assert 'name="may_reply"' not in form.text
+    # Whatever is sent: the operation refuses everybody who gives it and is no owner.
+    await developer.submit(form, ONE, {**fields, "may_reply": "yes"})
+    assert "may_reply" not in asked(gateway, "webhook.update")[-1]
+    gateway.endpoints["whe_1"]["mayReply"] = True
+    assert "An owner set this." in (await developer.get(f"{ONE}?tab=settings")).text
+    ticked = [
+        each
+        for _, each in (await owner.get(f"{ONE}?tab=settings")).tags
+        if each.get("name") == "may_reply"
+    ]
+    assert "checked" in ticked[0]
+
+
+@pytest.mark.parametrize("outcome", ReplyOutcome)
+@pytest.mark.parametrize("language", Language)
+async def test_a_delivery_says_what_became_of_its_reply(reader_as, gateway, outcome, language):
+    gateway.reply = outcome.value
+    page = await reader_as(language=language).get(f"{ONE}?event=evt_1")
+    said = str(load_words(language)(SENTENCES[outcome])).partition("{")[0]
+    assert said in page.text
+    assert said.startswith("The reply was") is (language is Language.ENGLISH)
+
+
+async def test_what_another_version_wrote_of_a_reply_is_left_out(owner, gateway):
+    gateway.reply = "a word of another version"
+    page = await owner.get(f"{ONE}?event=evt_1")
+    assert (page.status, gateway.reply in page.text) == (200, False)
 
 
 async def test_test_and_live_are_apart(owner):

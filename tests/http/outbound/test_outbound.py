@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from collections import deque
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from ipaddress import ip_address
 
 import httpcore2
@@ -12,7 +13,7 @@ import pytest
 import structlog.testing
 import trio
 
-from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
+from risala.engine.rules.webhooks.schedule import AnswerContent, ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.engine.rules.webhooks.url import AddressRules, address_fault
 from risala.http.outbound import client as outbound
@@ -287,6 +288,41 @@ async def test_an_endless_body_changes_nothing(web, uninterested, behaviour):
         assert isinstance(seen, ReceiverAnswer)
         assert seen.status == 200
         assert len(seen.excerpt) <= 1024
+
+
+JSON_HEAD = HEAD.replace(b"\r\n\r\n", b"\r\ncontent-type: application/json\r\n\r\n")
+
+
+async def test_a_body_that_counts_is_read_to_one_byte_above_4_kib(web):
+    for count, kept in ((4096, 4096), (4097, 4097), (9000, 4097)):
+        behave = web.answer(200, b"x" * count, content_type="application/json")
+        async with web.receiver(behave) as server, client() as one:
+            seen = await one.post(replace(call(server.url), wants_content=True))
+            assert seen.content == AnswerContent("application/json", b"x" * kept)
+            assert len(seen.excerpt) == 1024
+            assert (await one.post(call(server.url))).content is None
+
+
+async def test_a_body_that_counts_is_waited_for_as_long_as_the_head(web, monkeypatch):
+    monkeypatch.setattr(outbound, "BODY_S", 0.0)
+    async with web.receiver(web.raw(JSON_HEAD, apart_s=600)) as server, client() as one:
+        assert (await one.post(call(server.url))).status == 200
+    behave = web.raw(JSON_HEAD, b"2\r\nhi\r\n0\r\n\r\n", apart_s=0.1)
+    async with web.receiver(behave) as server, client() as one:
+        seen = await one.post(replace(call(server.url), wants_content=True))
+        assert seen.content == AnswerContent("application/json", b"hi")
+
+
+@pytest.mark.parametrize("behaviour", ["drips", "never ends", "breaks off"])
+async def test_a_body_that_counts_and_does_not_end_in_time_is_not_there(web, hasty, behaviour):
+    behave = {
+        "drips": web.raw(JSON_HEAD, *[b"1\r\nx\r\n"] * 100_000, apart_s=0.01),
+        "never ends": web.raw(JSON_HEAD, b"2\r\nhi\r\n", apart_s=600),
+        "breaks off": web.raw(JSON_HEAD, b"2\r\nhi\r\n"),
+    }[behaviour]
+    async with web.receiver(behave) as server, client() as one:
+        seen = await one.post(replace(call(server.url), wants_content=True))
+        assert (seen.status, seen.content) == (200, AnswerContent("application/json", None))
 
 
 @pytest.mark.parametrize(

@@ -432,6 +432,7 @@ def endpoint(**changes: Any) -> dict[str, Any]:
         "signatureKey": "text",
         "shape": "event",
         "template": "",
+        "mayReply": False,
         "createdAt": iso(AT_MS - 10**9),
         "updatedAt": iso(AT_MS - 10**9),
         **changes,
@@ -540,6 +541,7 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
                 "status": shown[0]["status"],
                 "error": shown[0]["error"],
                 "excerpt": None,
+                "reply": gateway.reply,
             }
             body = '{"id": "evt_1", "type": "sms.failed"}'
             return {"delivery": shown[0], "attempts": [attempt], "body": body}
@@ -661,6 +663,8 @@ class FakeWebGateway:
     failures: list[dict[str, Any]] = field(default_factory=lambda: [failures()])
     """Who disabled the endpoint, as ``webhook.show`` tells."""
     to_replay: int = 0
+    reply: str | None = None
+    """What became of the reply in an endpoint's answer."""
     looked_to: str | None = None
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -3,8 +3,9 @@ by retention, and by a restore."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from risala.dataclass import dataclass
 from risala.engine.model.states import Mode
@@ -64,9 +65,18 @@ class Duty(StrEnum):
     OPT_OUTS = "opt_outs"
     """What texts that say STOP or START do, and what must be said to take an opt-out back: an
     object as ``OptOutHeeding`` is."""
+    REPLY = "reply"
+    """Takes what a webhook's receiver answered to the event of a received text: a function of the
+    ``WebhookAttempt`` and the ``ReceiverAnswer``, which returns what takes it (``TakeReply``), or
+    None: there is no reply in it."""
     MAIL = "mail"
     """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
     its sender."""
+
+
+TakeReply = Callable[[Any, int], str]
+"""In the transaction that ends an attempt: a function of a connection and the time, which returns
+the word for what became of the reply."""
 
 
 class WalkKind(StrEnum):

@@ -41,7 +41,7 @@ from risala.engine.model.records.webhooks import (
     ShownEndpoint,
 )
 from risala.engine.rules.days import midnight
-from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, OWNERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.webhooks.types import TYPES
 from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Endpoints
@@ -152,6 +152,7 @@ class EndpointFields(Arguments):
     template: MaybeAnyText = Field(default=None, repr=False)
     """The fields of the shapes `form` and `get`, one a line as `name=value`, or the JSON of
     `json`, with placeholders such as `{{from}}` and `{{text}}`. Empty: the usual fields."""
+    may_reply: MaybeFlag = None
 
     @property
     def settings(self) -> Json:
@@ -203,9 +204,17 @@ CHANGE: Final[dict[str, Any]] = {
     "changes": Endpoint,
 }
 """The common parts of operations on one endpoint, which only read, or change something."""
+_RESERVED: Final = dict.fromkeys(webhooks.OWNERS_SETTINGS, OWNERS)
 
 
-@OPERATIONS(webhooks.CREATE, roles=DEVELOPERS, owner=owners.named, changes=Endpoint, fresh=True)
+@OPERATIONS(
+    webhooks.CREATE,
+    roles=DEVELOPERS,
+    reserved=_RESERVED,
+    owner=owners.named,
+    changes=Endpoint,
+    fresh=True,
+)
 async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
@@ -263,7 +272,7 @@ def _disabled_by(stored: Repositories, endpoint: Endpoint) -> str | None:
     return line.who if line.role in _MEMBERS else Role.OPERATOR.value
 
 
-@OPERATIONS(webhooks.UPDATE, versioned_by="endpoint_id", **CHANGE)
+@OPERATIONS(webhooks.UPDATE, versioned_by="endpoint_id", reserved=_RESERVED, **CHANGE)
 async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -21,6 +22,8 @@ from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.webhooks.history import DeliveryRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import SecretLost
+from risala.engine.model.feature_work import Duty, TakeReply
+from risala.engine.model.features import duty
 from risala.engine.model.records.webhooks import WebhookAttempt
 from risala.engine.rules.webhooks.queues import Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
@@ -114,7 +117,10 @@ class Webhooks(OwedCalls[WebhookAttempt, ReceiverAnswer | ReceiverFault]):
     ) -> bool:
         now_ms = self._clock.now_ms()
         verdict = decide(seen, attempt.tries, now_ms, self._sources.jitter())
-        finish = partial(self._sources.deliveries.finish, attempt, verdict, now_ms)
+        take = _reply_in(attempt, seen)
+        if take is not None:  # its text belongs to a message, and stays out of the log
+            verdict = replace(verdict, excerpt=None)
+        finish = partial(self._sources.deliveries.finish, attempt, verdict, now_ms, take)
         # Written until the disk takes it: otherwise the endpoint would get the event again.
         reason = await retry_until_committed("webhooks", finish)
         if reason is not None:
@@ -122,6 +128,15 @@ class Webhooks(OwedCalls[WebhookAttempt, ReceiverAnswer | ReceiverFault]):
             self._sources.disabled()
             await self._sources.deliveries.end_pending(attempt.endpoint_id, self._clock.now_ms())
         return verdict.state == "delivered"
+
+
+def _reply_in(attempt: WebhookAttempt, seen: ReceiverAnswer | ReceiverFault) -> TakeReply | None:
+    """What takes the reply in an answer to the event of a received text; None: there is none."""
+    if attempt.text is None or isinstance(seen, ReceiverFault):
+        return None
+    look = duty(Duty.REPLY)
+    take: TakeReply | None = None if look is None else look(attempt, seen)
+    return take
 
 
 def _call(attempt: WebhookAttempt, now_ms: int) -> WebhookCall:
@@ -143,4 +158,6 @@ def _call(attempt: WebhookAttempt, now_ms: int) -> WebhookCall:
     if request.method == "GET":  # a signature covers the body alone: this one would cover nothing
         del marks["webhook-signature"]
     headers |= {"user-agent": AGENT, **marks}
-    return WebhookCall(request.url, headers, request.body.encode(), request.method, request.query)
+    wants_content = attempt.text is not None and attempt.text.may_be_answered
+    what = (request.body.encode(), request.method, request.query, wants_content)
+    return WebhookCall(request.url, headers, *what)

@@ -17,14 +17,15 @@ from risala.engine.kernel.arguments import MOMENT, NUMBER, TEXT, ArgumentKind, A
 from risala.engine.model.records.fields import Maximum, OneOf
 from risala.engine.model.records.record import camel, fields_of
 from risala.engine.model.records.schema import docs_of
+from risala.engine.model.records.webhooks import OWNERS_SETTINGS
 from risala.http.api import fields
 from risala.http.common.validation import RequestBody
 
 N = TypeVar("N")
 BY_KEY: Final = frozenset({"organization_id", "mode", "only_mode"})
 """Arguments that follow from the key."""
-NOT_FOR_PROGRAMS: Final = frozenset({"version"})
-"""A program changes single fields, and reads none before."""
+NOT_FOR_PROGRAMS: Final = frozenset({"version", *OWNERS_SETTINGS})
+"""A program changes single fields, and reads none before; it is no owner."""
 _BY_KIND: Final[Mapping[ArgumentKind, Any]] = {MOMENT: fields.Instant, NUMBER: fields.Number}
 
 

@@ -15,11 +15,7 @@ from risala.engine.model.events import EventType
 from risala.engine.model.following import What
 from risala.engine.model.records import webhooks
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.webhooks import (
-    DeliveryStory,
-    Endpoint,
-    EndpointWithSecret,
-)
+from risala.engine.model.records.webhooks import Endpoint, EndpointWithSecret
 from risala.http.dashboard.webhook_choice import (
     SHAPE_CHOICES,
     SHAPE_FAULTS,
@@ -34,7 +30,7 @@ from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, Words
 from risala.http.web.lists import choice, counts, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
@@ -80,7 +76,7 @@ async def show_new(request: PageRequest) -> TrioResponse:
 DECODED: Final = "signature_decoded"
 """The box that says it of the signature's key."""
 _FORM: Final = DeclaredForm(Endpoint, webhooks.SETTINGS)
-_OTHERS: Final = ("types", "headers", "signature_key", "shape", "template")
+_OTHERS: Final = ("types", "headers", "signature_key", "shape", "template", "may_reply")
 _TEXTS: Final = tuple(name for name in webhooks.SETTINGS if name not in _OTHERS)
 """The settings that are sent as they are typed."""
 """The fields of one line."""
@@ -104,25 +100,27 @@ async def create(request: PageRequest) -> TrioResponse:
     form = request.form
     values = {"chosen": form.all("types"), **_drawn(request, None, form)}
     try:
-        settings = _settings(form)
+        settings = _settings(request)
         made = await request.ask_here(webhooks.CREATE, mode=request.mode.value, **settings)
     except Refusal as error:
         return await request.wrong("webhooks/new.html", _faults(request, error), values)
     return await _secret_shown(request, made)
 
 
-def _settings(form: SentForm) -> dict[str, object]:
-    """The arguments from the form.
+def _settings(request: PageRequest) -> dict[str, object]:
+    """The arguments from the form, as far as its sender may give them.
 
     Raises:
         Invalid: a line of the headers is malformed.
     """
+    form = request.form
     settings: dict[str, object] = {
         **{name: form.text(name) for name in _TEXTS},
         "types": list(form.all("types")),
         "signature_key": "decoded" if form.ticked(DECODED) else "text",
         "shape": form.text("shape", "event"),
         "template": "\n".join(form.text("template").splitlines()),
+        **({"may_reply": form.ticked("may_reply")} if request.may("owner") else {}),
     }
     if settings["shape"] != "event":
         settings["types"] = [EventType.SMS_RECEIVED.value]
@@ -208,7 +206,7 @@ async def _page_of(
         "live_at": None
         if newer or tab
         else request.at(f"webhooks/{_id(request)}/live", state=state),
-        "opened": await _opened(request, event_id) if event_id and not tab else None,
+        **(await _opened(request, event_id) if event_id and not tab else {"opened": None}),
         "no_answer": partial(no_answer, request.words),
         "since": request.form.text("since")[: len("2026-11-21T08:30")]
         or request.formats.field_text(request.formats.now_ms - 86_400_000),
@@ -228,21 +226,26 @@ def _stored(request: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
     words = request.words
     stored = _FORM.stored(words, endpoint)
     types = [each.type for each in _choices(request) if each.type in endpoint.types]
-    is_decoded = _is_decoded(endpoint)
     others: dict[str, dict[str, Any]] = {
         "shape": {"shown": words(dict(SHAPE_CHOICES)[endpoint.shape])},
         # A browser sends the lines of a field with these ends.
         "template": {"value": "\r\n".join(endpoint.template.splitlines())},
         "types": {"value": "\n".join(types), "shown": ", ".join(types)},
     }
+    if request.may("owner"):  # the form of others does not have it
+        others["may_reply"] = _box(words, endpoint.may_reply)
     return {
         **{name: stored[name] for name in _TEXTS},
-        DECODED: StoredField(
-            stored.pop("signature_key").label,
-            "yes" if is_decoded else "",
-            words("yes") if is_decoded else words("no"),
-        ),
+        DECODED: replace(stored.pop("signature_key"), **_box(words, _is_decoded(endpoint))),
         **{name: replace(stored[name], **more) for name, more in others.items()},
+    }
+
+
+def _box(words: Words, is_ticked: bool) -> dict[str, Any]:
+    """The value of a box, as sent and as read."""
+    return {
+        "value": "yes" if is_ticked else "",
+        "shown": words("yes") if is_ticked else words("no"),
     }
 
 
@@ -250,8 +253,10 @@ def _is_decoded(endpoint: Endpoint | None) -> bool:
     return endpoint is not None and endpoint.signature_key == "decoded"
 
 
-async def _opened(request: PageRequest, event_id: str) -> DeliveryStory:
-    return await request.ask_here(webhooks.DELIVERY, endpoint_id=_id(request), event_id=event_id)
+async def _opened(request: PageRequest, event_id: str) -> dict[str, object]:
+    """A delivery, and what features say of it."""
+    story = await request.ask_here(webhooks.DELIVERY, endpoint_id=_id(request), event_id=event_id)
+    return {"opened": story, "replies": {}, **await request.of_features("delivery", story)}
 
 
 def _id(request: PageRequest) -> str:
@@ -265,7 +270,7 @@ def _home(request: PageRequest) -> str:
 async def update(request: PageRequest) -> TrioResponse:
     form = request.form
     try:
-        settings = {**_settings(form), **as_seen(form)}
+        settings = {**_settings(request), **as_seen(form)}
         await request.ask_here(webhooks.UPDATE, endpoint_id=_id(request), **settings)
     except Refusal as error:
         values = await _page_of(request, error, form)
@@ -316,7 +321,7 @@ async def replay(request: PageRequest) -> TrioResponse:
     try:
         await request.ask_here(webhooks.REPLAY, endpoint_id=_id(request), event_id=event_id)
     except Conflict as error:
-        look = {**await _page_of(request), "opened": await _opened(request, event_id)}
+        look = {**await _page_of(request), **await _opened(request, event_id)}
         return await request.again("webhooks/one.html", error, look)
     return request.go(request.at(f"webhooks/{quote(_id(request))}", event=event_id), REPLAYED)
 

@@ -11,13 +11,19 @@ from __future__ import annotations
 import ssl
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, nullcontext
+from functools import partial
 from typing import Final, TypeVar
 
 import httpcore2
 import trio
 
-from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
+from risala.engine.rules.webhooks.schedule import (
+    CONTENT_BYTES_MAX,
+    AnswerContent,
+    ReceiverAnswer,
+    ReceiverFault,
+)
 from risala.engine.rules.webhooks.types import FetchedAnswer, WebhookCall
 from risala.engine.rules.webhooks.url import AddressRules, Target, UrlRefused, parse_target
 from risala.http.outbound.pinned import (
@@ -35,7 +41,7 @@ LIMIT_S: Final = 15.0
 CONNECT_S: Final = 10.0
 """Seconds of these for each step of connecting."""
 BODY_S: Final = 2.0
-"""Seconds for the answer's body, which decides nothing and is kept only for people to read."""
+"""Seconds for a body that decides nothing, and of which people read the beginning."""
 EXCERPT_BYTES: Final = 1024
 DRAIN_BYTES: Final = 64 * 1024
 """An answer's body up to this long is read to its end, so that its connection can be used again."""
@@ -110,7 +116,7 @@ class OutboundClient:
 
     async def post(self, call: WebhookCall) -> ReceiverAnswer | ReceiverFault:
         """Make one call. The result is an answer or a fault, never an exception."""
-        return await self._make(call, _answer)
+        return await self._make(call, partial(_answer, wants_content=call.wants_content))
 
     async def fetch(self, call: WebhookCall) -> FetchedAnswer | ReceiverFault:
         """Make one call, and read its answer up to :data:`FETCHED_BYTES`. The result is an answer
@@ -222,26 +228,31 @@ def _request(target: Target, call: WebhookCall) -> httpcore2.Request:
     )
 
 
-async def _answer(response: httpcore2.Response) -> ReceiverAnswer:
-    retry_after = next(
-        (value for name, value in response.headers if name.lower() == b"retry-after"), None
-    )
-    begun, total = bytearray(), 0
-    with deadline(BODY_S):
+def _field(response: httpcore2.Response, lower_name: bytes) -> str | None:
+    """The first header field of a name; None: there is none."""
+    values = (value for name, value in response.headers if name.lower() == lower_name)
+    return next((value.decode("latin-1") for value in values), None)
+
+
+async def _answer(response: httpcore2.Response, *, wants_content: bool = False) -> ReceiverAnswer:
+    begun, total, is_whole = bytearray(), 0, False
+    with nullcontext() if wants_content else deadline(BODY_S):
         try:
             async with aclosing(response.aiter_stream()) as chunks:
                 async for chunk in chunks:
-                    begun += chunk[: max(0, EXCERPT_BYTES - len(begun))]
+                    begun += chunk[: max(0, CONTENT_BYTES_MAX + 1 - len(begun))]
                     total += len(chunk)
                     if total > DRAIN_BYTES:
                         break
+                is_whole = True
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError):
             pass  # the body failed; the head, which decides, was there
-    return ReceiverAnswer(
-        response.status,
-        None if retry_after is None else retry_after.decode("latin-1"),
-        excerpt(bytes(begun)),
-    )
+    content = None
+    if wants_content:
+        kind = _field(response, b"content-type") or ""
+        content = AnswerContent(kind, bytes(begun) if is_whole else None)
+    shown = excerpt(bytes(begun[:EXCERPT_BYTES]))
+    return ReceiverAnswer(response.status, _field(response, b"retry-after"), shown, content)
 
 
 async def _fetched(response: httpcore2.Response) -> FetchedAnswer:

@@ -123,9 +123,12 @@ def _show_attempts(options: Options, endpoint: str, event: str) -> None:
         }
     )
     output.table(
-        ("Attempt", "At", "Answer", "Body"),
+        ("Attempt", "At", "Answer", "Reply", "Body"),
         (
-            (each.number, output.at(each.started_at), _answer(each), (each.excerpt or "")[:80])
+            (
+                *(each.number, output.at(each.started_at), _answer(each)),
+                *(each.reply, (each.excerpt or "")[:80]),
+            )
             for each in reply.value.attempts
         ),
         empty="It has not been attempted yet.",

@@ -95,6 +95,12 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
             callback=_headers,
             help='A header to send with each event, as "Name: value"; repeatable.',
         ),
+        click.option(
+            "--may-reply/--no-reply",
+            default=None,
+            help='Whether its answer to a received message, {"reply": "…"}, is sent to who wrote'
+            " (default: no).",
+        ),
         click.option("--description", metavar="TEXT", help="A name for you to recognise it."),
         click.option(
             "--type",
@@ -214,6 +220,7 @@ def _fields(shown: Endpoint) -> dict[str, object]:
         "notify": shown.notify,
         "shape": None if shown.shape == "event" else shown.shape,
         "template": shown.template or None,
+        "may reply": "yes" if shown.may_reply else None,
         "signature header": shown.signature_header,
         "signature key": shown.signature_key if shown.signature_header else None,
         "created": output.at(shown.created_at),

@@ -53,6 +53,7 @@ class AnswerSending:
         self._plan = services.settings.plan
         self._recorder = services.recorder
         self._texts = services.repositories.inbound.came
+        self._replies = services.repositories.deliveries.replied
         self._stored = services.repositories.part(AnswerRepository)
         self._items = services.set_aside.loop("automatic_answers")
         self._alarm = Alarm(services.recorder.clock)
@@ -82,7 +83,7 @@ class AnswerSending:
 
     async def run(self) -> None:
         """Let answers leave, until cancelled."""
-        with self._texts.hear(self._came):
+        with self._texts.hear(self._came), self._replies.hear(self._came):
             try:
                 while True:
                     await self._take_turns()
@@ -99,7 +100,7 @@ class AnswerSending:
         if not free:
             await self._alarm.wait(self._stored.next_due() if not waiting else None)
 
-    def _came(self, _text_id: str) -> None:
+    def _came(self, _: str) -> None:
         self._alarm.ring()
 
     @property

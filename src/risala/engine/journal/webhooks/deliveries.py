@@ -12,10 +12,12 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
 from risala.engine.journal.webhooks.event_rows import EventRow
+from risala.engine.model.feature_work import TakeReply
 from risala.engine.model.records.webhooks import (
     ENDPOINT_DISABLED,
     DueCall,
     MessageArrival,
+    ReceivedText,
     WebhookAttempt,
 )
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
@@ -83,6 +85,7 @@ class _Begun:
     signature_key: str
     shape: str
     template: str
+    may_reply: int
 
 
 _BEGUN_ROWS: Final = Rows(
@@ -147,6 +150,7 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
         begun.signature_header,
         begun.signature_key,
         None if begun.shape == "event" else _arrival(conn, event, begun),
+        _received_text(event, begun),
     )
 
 
@@ -157,6 +161,13 @@ def _arrival(conn: sqlite3.Connection, event: EventRow, begun: _Begun) -> Messag
     ).fetchone()
     carrier, received_at = row or (None, event.at)
     return MessageArrival(begun.shape, begun.template, carrier, received_at)
+
+
+def _received_text(event: EventRow, begun: _Begun) -> ReceivedText | None:
+    text_id = event.text_id
+    if text_id is None:
+        return None
+    return ReceivedText(text_id, event.organization_id, bool(begun.may_reply))
 
 
 def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:
@@ -180,14 +191,23 @@ def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:
 
 
 def finish(
-    conn: sqlite3.Connection, attempt: WebhookAttempt, verdict: AnswerVerdict, now_ms: int
+    conn: sqlite3.Connection,
+    attempt: WebhookAttempt,
+    verdict: AnswerVerdict,
+    now_ms: int,
+    take_reply: TakeReply | None,
 ) -> str | None:
-    """Store the result of an attempt; returns why the endpoint was disabled by it, if it was."""
+    """Store the result of an attempt; returns why the endpoint was disabled by it, if it was.
+
+    Args:
+        take_reply: takes the reply that the answer had.
+    """
+    reply = None if take_reply is None else take_reply(conn, now_ms)
     seen = (verdict.status, verdict.error, verdict.excerpt)
     conn.execute(
-        "UPDATE webhook_attempts SET ended_at = ?, status = ?, error = ?, excerpt = ?"
+        "UPDATE webhook_attempts SET ended_at = ?, status = ?, error = ?, excerpt = ?, reply = ?"
         " WHERE delivery = ? AND n = ?",
-        (now_ms, *seen, attempt.seq, attempt.number),
+        (now_ms, *seen, reply, attempt.seq, attempt.number),
     )
     delivered = verdict.state == "delivered"
     # A delivery that was ended meanwhile (its endpoint disabled) may yet have arrived.

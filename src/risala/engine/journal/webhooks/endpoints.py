@@ -50,7 +50,7 @@ def _headers(text: str) -> dict[str, str]:
     return dict.fromkeys(json.loads(text), HIDDEN_VALUE)
 
 
-_ENDPOINTS: Final = Rows(Endpoint, types=_types, headers=_headers, enabled=bool)
+_ENDPOINTS: Final = Rows(Endpoint, types=_types, headers=_headers, enabled=bool, may_reply=bool)
 
 
 def _columns(values: Mapping[str, Any]) -> dict[str, Any]:

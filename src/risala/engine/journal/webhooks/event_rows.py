@@ -79,6 +79,13 @@ class EventRow:
         return self.message_id or str(self.subject)
 
     @property
+    def text_id(self) -> str | None:
+        """The received text that it tells of; None: it tells of none."""
+        if self.type is EventType.CONVERSATION_RECEIVED and self.frozen:
+            return str(self.frozen[0])
+        return self.subject_id if self.type is EventType.SMS_RECEIVED else None
+
+    @property
     def sent_body(self) -> str:
         """The body, as webhooks carry it."""
         return self.body or event_body(self.event, self.event_id)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import statistics
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.sealed.columns import header_of
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.pages import Walk, page_by_time
@@ -19,6 +20,7 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model import ids
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
+from risala.engine.model.feature_work import TakeReply
 from risala.engine.model.records.asks import CursorPage, Place, Steps
 from risala.engine.model.records.webhooks import (
     BEHIND_COUNTED_MAX,
@@ -29,6 +31,7 @@ from risala.engine.model.records.webhooks import (
     WebhookDelivery,
 )
 from risala.engine.rules.sealing import SecretPurpose
+from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 COUNT_MAX: Final = 100_000
 """A count stops here: it must not block the loop."""
@@ -280,6 +283,8 @@ class DeliveryRepository:
     """
 
     _store: Store
+    replied: Broadcast[str] = field(default_factory=Broadcast)
+    """The ids of events that a receiver answered with a reply, once that is on disk."""
 
     # -- reads
 
@@ -331,7 +336,22 @@ class DeliveryRepository:
     # -- commands
 
     begin = command(deliveries.begin)
-    finish = command(deliveries.finish)
+
+    async def finish(
+        self,
+        attempt: WebhookAttempt,
+        verdict: AnswerVerdict,
+        now_ms: int,
+        take_reply: TakeReply | None,
+    ) -> str | None:
+        """Store the result of an attempt, and take the reply that the answer had; returns why the
+        endpoint was disabled by it, if it was."""
+        reason = await self._store.commit(
+            lambda conn: deliveries.finish(conn, attempt, verdict, now_ms, take_reply)
+        )
+        if take_reply is not None:
+            self.replied.publish(attempt.event_id)
+        return reason
 
     async def end_pending(self, endpoint_id: str, now_ms: int) -> None:
         """End all that is owed to an endpoint that is disabled or deleted, some hundreds at a time.

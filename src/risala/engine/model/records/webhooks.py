@@ -93,15 +93,20 @@ class Endpoint:
         str, AUDITED, Label(N_("Fields of that shape")), Maximum(SHAPE_TEMPLATE_MAX)
     ] = ""
     """The fields of the shapes `form` and `get`, one a line, or the JSON of `json`."""
+    may_reply: Annotated[bool, AUDITED, Label(N_("It may reply to received messages"))] = False
+    """Whether `{"reply": "…"}` in its answer to a received message is sent to who wrote it; only an
+    owner sets it, on the endpoint's page."""
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]
 
 
 SETTINGS: Final = (
     *("url", "types", "description", "headers", "notify"),
-    *("signature_header", "signature_key", "shape", "template"),
+    *("signature_header", "signature_key", "shape", "template", "may_reply"),
 )
-"""The settings of an endpoint: its arguments, its form and what programs set."""
+"""The settings of an endpoint: its arguments and its form."""
+OWNERS_SETTINGS: Final = ("may_reply",)
+"""Those that only owners set, and no program."""
 HIDDEN_VALUE: Final = "***"
 
 
@@ -258,6 +263,8 @@ class DeliveryAttempt:
     status: int | None
     error: str | None
     excerpt: str | None
+    reply: str | None = None
+    """What became of the reply in its answer; None: it had none."""
 
     @property
     def took(self) -> int | None:
@@ -364,6 +371,16 @@ class MessageArrival:
 
 
 @dataclass(frozen=True, slots=True)
+class ReceivedText:
+    """The received text that an event tells of."""
+
+    id: str
+    organization_id: str
+    may_be_answered: bool
+    """Whether the endpoint may reply to it."""
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookAttempt:
     """Everything that one attempt needs, as it was when it began."""
 
@@ -380,6 +397,8 @@ class WebhookAttempt:
     signature_key: str = "text"
     arrival: MessageArrival | None = None
     """None: the event goes as it is."""
+    text: ReceivedText | None = None
+    """The received text that the event tells of; None: it tells of none."""
 
     def __repr__(self) -> str:
         return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from datetime import UTC, datetime
 from email import utils
 from typing import Final
@@ -18,6 +19,21 @@ RETRY_AFTER_MAX_S: Final = 86_400
 """``Retry-After`` is honoured up to the schedule's own longest wait."""
 
 
+CONTENT_BYTES_MAX: Final = 4096
+"""Bytes of an answer's body that counts for something (contract §15)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerContent:
+    """The body of an answer, where that counts for something."""
+
+    type: str
+    """Its ``Content-Type``; empty: it has none."""
+    octets: bytes | None = field(repr=False)
+    """One more than :data:`CONTENT_BYTES_MAX` of a body that is longer; None: it did not come to
+    its end in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReceiverAnswer:
     """The answer of an endpoint."""
@@ -25,7 +41,9 @@ class ReceiverAnswer:
     status: int
     retry_after: str | None
     excerpt: str
-    """The beginning of the body as text, for people. No program reads it."""
+    """The beginning of the body as text, for people."""
+    content: AnswerContent | None = None
+    """None: its body counts for nothing."""
 
 
 @dataclass(frozen=True, slots=True)

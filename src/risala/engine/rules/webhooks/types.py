@@ -43,6 +43,8 @@ class WebhookCall:
     method: str = "POST"
     query: str = ""
     """Added to the URL's own, which is checked without it: it may be longer than a URL."""
+    wants_content: bool = False
+    """Whether the answer's body counts, and is waited for as long as its head."""
 
     def __repr__(self) -> str:
         return f"WebhookCall({len(self.body)} bytes)"

@@ -23,6 +23,7 @@ from risala.engine.model.events import (
     event_body,
 )
 from risala.http.api.answers import ApiAnswer, Json
+from risala.sms.limits import TEXT_CHARACTERS_MAX
 from risala.sms.numbering.plan import EXAMPLE
 
 _TEXT: Final = {"type": "string"}
@@ -191,6 +192,30 @@ _SECOND: Final = (
 )
 
 
+_REPLY: Final = {
+    "200": {
+        "description": "The event was accepted within 15 seconds. If the endpoint may reply, the "
+        "`reply` in an answer of up to 4 KiB is sent to who wrote the message, once: the first one "
+        "counts.",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "reply": {
+                            "type": "string",
+                            "minLength": 1,
+                            "maxLength": TEXT_CHARACTERS_MAX,
+                        }
+                    },
+                },
+                "example": {"reply": "We open at 9."},
+            }
+        },
+    }
+}
+
+
 def webhooks() -> dict[str, Any]:
     """By type: the POST that an endpoint gets."""
     return {kind.value: {"post": _post(kind, MODELS[FAMILIES[kind]])} for kind in EventType}
@@ -219,6 +244,7 @@ def _post(kind: EventType, body: ApiAnswer) -> dict[str, Any]:
             },
         },
         "responses": {
+            **(_REPLY if kind in (EventType.SMS_RECEIVED, EventType.CONVERSATION_RECEIVED) else {}),
             "2XX": {
                 "description": "The event was accepted within 15 seconds. The body of the "
                 "answer is ignored."

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -444,6 +444,15 @@ class AnswerRepository:
         The unit raises ``AnswerRefused`` if it must not, and ``AnswerSettled`` if it does not wait.
         """
         return partial(_leaving, answer, limits, now_ms)
+
+    @staticmethod
+    def replying(
+        organization_id: str, text_id: str, reply: str, name: str
+    ) -> Callable[[sqlite3.Connection, int], bool]:
+        """What puts a program's reply in, as :func:`put_in`, in the transaction that ends a
+        webhook's delivery: a function of the connection and the time."""
+        whose = (organization_id, text_id, AnswerKind.WEBHOOK, reply)
+        return lambda conn, now_ms: put_in(conn, *whose, Stamp(now_ms), name)
 
     _store: Store
 

@@ -185,6 +185,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
                 "description": each.description,
                 "types": list(each.types),
                 "headers": sorted(each.headers),
+                "mayReply": each.may_reply,
                 "enabled": each.enabled,
                 "createdAt": iso(each.created_at),
             }

@@ -60,7 +60,7 @@ from risala.engine.journal.store.schema.people import (
 from risala.engine.journal.store.schema.reverse import REVERSE
 from risala.engine.journal.store.schema.upkeep import ALERTS, ENDS, UPKEEP
 from risala.engine.journal.store.schema.views import make_views
-from risala.engine.journal.store.schema.webhooks import WEBHOOKS
+from risala.engine.journal.store.schema.webhooks import REPLIES, WEBHOOKS
 
 migrations = Migrations("risala")
 
@@ -203,6 +203,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_answers": (ANSWERS,),
     "v1.1_answer_rules": (ANSWER_RULES,),
     "v1.1_opt_out_words": (OPT_OUT_WORDS,),
+    "v1.1_webhook_replies": (REPLIES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -104,3 +104,10 @@ CREATE TABLE webhook_attempts (
   PRIMARY KEY (delivery, n)
 ) STRICT, WITHOUT ROWID;
 """
+
+REPLIES: Final = """
+-- Whether a reply in its answer to a received text is sent to who wrote it.
+ALTER TABLE webhook_endpoints ADD COLUMN may_reply INTEGER NOT NULL DEFAULT 0;
+-- What became of the reply in the answer: a word of the feature's. Null: it had none.
+ALTER TABLE webhook_attempts ADD COLUMN reply TEXT;
+"""
