@@ -104,7 +104,7 @@ class BalanceEvent(WebhookEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationEvent(WebhookEvent):
-    """`conversation.received`, `conversation.assigned`."""
+    """`conversation.received`, `conversation.assigned`, `conversation.paused`."""
 
     conversation_id: str
     number: str
@@ -126,7 +126,9 @@ KINDS: Final[Mapping[str, type[WebhookEvent]]] = {
     **dict.fromkeys(("verify.sent", "verify.approved", "verify.failed"), VerificationEvent),
     **dict.fromkeys(("sender.approved", "sender.denied"), SenderEvent),
     "balance.low": BalanceEvent,
-    **dict.fromkeys(("conversation.received", "conversation.assigned"), ConversationEvent),
+    **dict.fromkeys(
+        ("conversation.received", "conversation.assigned", "conversation.paused"), ConversationEvent
+    ),
     "webhook.test": TrialEvent,
 }
 

@@ -139,6 +139,11 @@ GOLDEN: list[tuple[Event, str]] = [
         '"messageId":null,"assignedTo":"usr_1"',
     ),
     (
+        ConversationEvent(EventType.CONVERSATION_PAUSED, *LIVE, "cnv_1", TO, "inb_1", None),
+        f'"type":"conversation.paused",{HEAD}false,"conversationId":"cnv_1","number":"{TO}",'
+        '"messageId":"inb_1","assignedTo":null',
+    ),
+    (
         TrialEvent(EventType.WEBHOOK_TEST, *LIVE, "whe_1"),
         f'"type":"webhook.test",{HEAD}false,"endpointId":"whe_1"',
     ),

@@ -77,6 +77,12 @@ async def test_the_bodies_are_those_of_the_page(open_house, quick):
             "SELECT id FROM users"
         ).fetchone()[0]
         await house.perform("conversation.mark", **mine, number="+22236123456", assigned_to=user_id)
+        await house.perform("answer.create", **mine, name="Hours", text_en="From 8 to 19.")
+        for each in ("mo2", "mo3"):  # after the second answer they are paused
+            await driver.context.inbound(
+                Inbound("+22236123458", "1234", "Hi", sent_ms, (each,), sent_at_ms=sent_ms)
+            )
+            await trio.sleep(1)
         denied = {"reason": "name_in_use"}
         for name, decide, why in (("Acme", "sender.waive", {}), ("Acne", "sender.deny", denied)):
             made = await house.perform(

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 WITH_NUMBERS = ", ".join(
     str(EVENT_TYPES.number(each))
-    for each in ("sms.received", "conversation.received", "conversation.assigned")
+    for each in (
+        *("sms.received", "conversation.received", "conversation.assigned"),
+        "conversation.paused",
+    )
 )
 """Types of events that have the number themselves, for their subject is no message to it."""
 TRIGGERS = f"""

@@ -37,6 +37,7 @@ class EventType(StrEnum):
     BALANCE_LOW = "balance.low"
     CONVERSATION_RECEIVED = "conversation.received"
     CONVERSATION_ASSIGNED = "conversation.assigned"
+    CONVERSATION_PAUSED = "conversation.paused"
     WEBHOOK_TEST = "webhook.test"
 
 
@@ -204,17 +205,20 @@ class BalanceEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class ConversationEvent(Event):
-    """A conversation got a text, or somebody was to answer it from then on. Never a text."""
+    """A conversation got a text, somebody was to answer it from then on, or automatic answers to it
+    were paused. Never a text."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (
         EventType.CONVERSATION_RECEIVED,
         EventType.CONVERSATION_ASSIGNED,
+        EventType.CONVERSATION_PAUSED,
     )
 
     number: str
     """Who writes with the organization."""
     message_id: str | None
-    """The text that came in, as of `POST /api/inbound/list`; null of `conversation.assigned`."""
+    """The text that came in or was answered last, as of `POST /api/inbound/list`; null of
+    `conversation.assigned`."""
     assigned_to: str | None
     """The member who answers it; null: nobody in particular."""
 

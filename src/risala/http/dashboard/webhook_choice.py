@@ -72,6 +72,7 @@ def choices_of(plan: NumberingPlan, currency: str) -> tuple[EventChoice, ...]:
         _choice("sender.denied", N_("A sender name was denied."), name="PROMO", reason="generic"),
         _choice("conversation.received", N_("A conversation has a new text."), **talk),
         _choice("conversation.assigned", N_("A conversation was given to a member."), **talk),
+        _choice("conversation.paused", N_("Automatic answers to a number are paused."), **talk),
     )
 
 

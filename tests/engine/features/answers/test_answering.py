@@ -92,6 +92,8 @@ async def test_the_thread_says_why_a_text_was_not_answered(shop, quick):
         "It was not answered by itself: two automatic answers to this number left within an hour,"
         " and it may be a machine. No more leave for a day."
     ]
+    told = [each for each in await shop.house.events() if each["type"] == "conversation.paused"]
+    assert [each["number"] for each in told] == [PHONE]
     (paused,) = (await shop.do("list"))["paused"]
     assert paused["number"] == PHONE
     await shop.do("resume", number=PHONE)

@@ -31,6 +31,7 @@ TYPES: Final = (
     "balance.low",
     "conversation.received",
     "conversation.assigned",
+    "conversation.paused",
     "webhook.test",
 )
 """The engine's values; a test compares the two, so that help needs no engine."""
@@ -71,7 +72,7 @@ def trigger(
       sms.sent sms.delivered sms.failed sms.canceled sms.received
       verify.sent verify.approved verify.failed
       sender.approved sender.denied balance.low webhook.test
-      conversation.received conversation.assigned
+      conversation.received conversation.assigned conversation.paused
 
     \b
     Examples:

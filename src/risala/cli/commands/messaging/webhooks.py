@@ -125,7 +125,7 @@ def webhook_create(made: EndpointWithSecret) -> None:
 
     Without --type it gets the events of sending and of codes. Ask for the others by their names:
     sms.delivered, sms.canceled, sms.received, balance.low, sender.approved, sender.denied,
-    conversation.received, conversation.assigned.
+    conversation.received, conversation.assigned, conversation.paused.
 
     \b
     Examples:

@@ -57,6 +57,7 @@ _MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
         **_TALK,
         "assigned_to": "usr_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT",
     },
+    EventType.CONVERSATION_PAUSED: {**_TALK, "message_id": "mo_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"},
     EventType.WEBHOOK_TEST: {"subject": "whe"},
 }
 """For each type the members of its family only; for the subject the prefix of its id."""

@@ -28,6 +28,7 @@ TYPES: Final = (
     EventType.SENDER_DENIED,
     EventType.CONVERSATION_RECEIVED,
     EventType.CONVERSATION_ASSIGNED,
+    EventType.CONVERSATION_PAUSED,
 )
 """The types that an endpoint may choose: all except ``webhook.test``, which is sent by hand to one
 endpoint."""

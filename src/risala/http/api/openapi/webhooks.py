@@ -157,6 +157,9 @@ EXAMPLES: Final[dict[EventType, Event]] = {
         ConversationEvent(
             EventType.CONVERSATION_ASSIGNED, *_LIVE, f"cnv_{_TAIL}", _TO, None, f"usr_{_TAIL}"
         ),
+        ConversationEvent(
+            EventType.CONVERSATION_PAUSED, *_LIVE, f"cnv_{_TAIL}", _TO, f"mo_{_TAIL}", None
+        ),
         TrialEvent(EventType.WEBHOOK_TEST, *_LIVE, f"whe_{_TAIL}"),
     )
 }
@@ -175,6 +178,7 @@ _SUMMARIES: Final = {
     EventType.BALANCE_LOW: "A charge took the balance below the organization's limit",
     EventType.CONVERSATION_RECEIVED: "A conversation got a text",
     EventType.CONVERSATION_ASSIGNED: "A conversation was given to a member",
+    EventType.CONVERSATION_PAUSED: "Automatic answers to a number are paused for a day",
     EventType.WEBHOOK_TEST: "A test event was sent to the endpoint",
 }
 _HEADERS: Final = {

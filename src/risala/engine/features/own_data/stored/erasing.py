@@ -45,7 +45,7 @@ _EVENT_OF_NUMBER: Final = (
     " (SELECT 1 FROM message m WHERE m.key = e.subject AND m.recipient = :recipient)"
     " OR e.type BETWEEN 3 AND 5 AND EXISTS"
     " (SELECT 1 FROM verifications v WHERE v.id = e.subject AND v.recipient = :number)"
-    " OR e.type IN (6, 12, 13) AND json_extract(e.frozen, '$[1]') = :number"
+    " OR e.type IN (6, 12, 13, 14) AND json_extract(e.frozen, '$[1]') = :number"
     " OR e.body IS NOT NULL AND instr(e.body, :number) > 0)"
 )
 """Events of a message to it, of a code to it, of a message from it, or of its conversation; or a
@@ -249,7 +249,7 @@ def _take_event(conn: sqlite3.Connection, key: int, number: str | None, now_ms: 
     )
     conn.execute(
         "UPDATE event SET frozen = json_array(json_extract(frozen, '$[0]'), ?, NULL, '')"
-        " WHERE key = ? AND type IN (6, 12, 13)",
+        " WHERE key = ? AND type IN (6, 12, 13, 14)",
         (FORGOTTEN, key),
     )
 
