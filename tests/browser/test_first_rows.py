@@ -27,7 +27,7 @@ def first_row_y(page: Page) -> float:
 @pytest.mark.parametrize(
     ("path", "most"),
     [
-        ("/app/org_1/messages", 290),
+        ("/app/org_1/messages", 300),
         ("/app/org_1/webhooks/whe_1", 844 - DOCK),
         ("/app/org_1/keys/key_1", 844 - DOCK),
         ("/app/org_1/mailings/mlg_draft", 520),

@@ -241,7 +241,7 @@ async def test_a_viewer_sees_and_does_not_do(reader_as):
         page = await reader_as(Role.VIEWER).get(path)
         assert page.status == 200
         actions = [each.get("action") for tag, each in page.tags if tag == "form"]
-        assert {*actions} == {"/language", "/theme", "/sign-out"}
+        assert {*actions} == {"/language", "/theme", "/sign-out", "/app/org_1/search"}
 
 
 async def test_owners_alone_let_an_endpoint_reply(owner, reader_as, gateway):

@@ -117,7 +117,7 @@ async def test_a_viewer_sees_and_does_not_do(reader_as):
     page = await reader_as(Role.VIEWER).get("/app/org_1/keys")
     assert "Shop server" in page.text
     actions = [each.get("action") for tag, each in page.tags if tag == "form"]
-    assert {*actions} == {"/language", "/theme", "/sign-out"}
+    assert {*actions} == {"/language", "/theme", "/sign-out", "/app/org_1/search"}
 
 
 async def test_an_organization_without_keys_is_told_what_they_are_for(owner, gateway):
