@@ -101,6 +101,7 @@ class Carrier(Around):
         self._parts: dict[str, set[int]] = {}
         self._counts: dict[str, int] = {}
         self._texts: dict[str, str] = {}
+        self._by_text: Counter[str] = Counter()
         self._looked = 0
 
     def taken(self, number: str) -> int:
@@ -119,6 +120,11 @@ class Carrier(Around):
         self._look()
         return self._texts.get(number)
 
+    def came(self, text: str) -> int:
+        """How often a text came to any phone, in one part."""
+        self._look()
+        return self._by_text[text]
+
     def _look(self) -> None:
         told = self.told()
         for event in told[self._looked :]:
@@ -126,6 +132,7 @@ class Carrier(Around):
                 number = f"+{event['message']['recipient'].lstrip('+')}"
                 self._whole[number] += 1
                 self._texts[number] = event["message"]["text"]
+                self._by_text[event["message"]["text"]] += 1
             elif event["event"] == "Submitted" and event["is_taken"] and event["concatenation"]:
                 number = f"+{event['recipient'].lstrip('+')}"
                 self._parts.setdefault(number, set()).add(event["concatenation"]["number"])

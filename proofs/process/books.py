@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from proofs.process.channels import ChannelBooks
 from proofs.process.faces import SENDING, Told
+from proofs.process.hooks import REPLY
 from proofs.process.house import PRICE, WROTE, House
+from proofs.process.replies import MODEM, ReplyBooks
 from risala.engine.journal.audit.books import audit_file
 from risala.engine.model.lines import Kind
 from risala.engine.model.times import iso
 
-MODEM: Final = "sim-1"
 FINAL: Final = ("delivered", "undelivered", "failed", "canceled")
 _REFUNDED: Final = ("failed", "canceled")
 _EVENT_OF: Final = {
@@ -131,6 +132,9 @@ class Books:
                 self.house.endpoint,
             )
         }
+        self.tallies["replies"] = Tally()
+        replies = ReplyBooks(self, self.tallies["replies"])
+        replied = replies.queue()
         self._rows = self._messages()
         time.sleep(self.read_s)
         self._refunds = Counter(
@@ -143,6 +147,7 @@ class Books:
         self.tallies["channels"] = self._by_channels()
         self.tallies["payments"] = self._payments()
         self.tallies["inbound"] = self._inbound()
+        replies.look(replied, self._rows)
         self.tallies["webhooks"] = self._events()
         self._owed()
         self._whole()
@@ -402,7 +407,9 @@ class Books:
         self.faults += audit_file(self.house.service.data / "risala.db").faults
         self.faults += [f"answered {each}" for each in self.told.refused]
         unsaid = set(self._rows) - set(self.told.texts.values())
-        self.faults += [f"nobody sent {text[:40]!r}" for text in unsaid if "{{code}}" not in text]
+        own = ("{{code}}", REPLY)
+        unknown = [text for text in unsaid if not any(word in text for word in own)]
+        self.faults += [f"nobody sent {text[:40]!r}" for text in unknown]
 
     def _messages(self) -> dict[str, list[Row]]:
         told: dict[str, list[str]] = {}

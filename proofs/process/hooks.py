@@ -14,6 +14,8 @@ from typing import Final
 import h11
 import trio
 
+REPLY: Final = "Reply to "
+"""How their replies to texts begin; the text's id follows."""
 _ANSWER_S: Final = 0.005
 """A customer's server takes a moment, in which the caller may be killed."""
 
@@ -33,15 +35,28 @@ async def _serve(stream: trio.SocketStream) -> None:
         elif isinstance(event, h11.EndOfMessage) and head is not None:
             _tell(head, body)
             await trio.sleep(_ANSWER_S)
-            answer = h11.Response(status_code=204, headers=[], reason=b"Taken")
-            await stream.send_all(
-                (connection.send(answer) or b"") + (connection.send(h11.EndOfMessage()) or b"")
-            )
+            answer = _answer(head.target.decode(), body)
+            await stream.send_all(b"".join(connection.send(each) or b"" for each in answer))
             if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
                 return
             connection.start_next_cycle()
         else:
             return
+
+
+def _answer(target: str, body: bytes) -> tuple[h11.Event, ...]:
+    """Thanks; and what the person is replied, where the event is of a text. Each server has another
+    reply, which names the text."""
+    told = json.loads(body) if body.startswith(b"{") else {}
+    if told.get("type") not in ("sms.received", "conversation.received"):
+        return h11.Response(status_code=204, headers=[], reason=b"Taken"), h11.EndOfMessage()
+    reply = json.dumps({"reply": f"{REPLY}{told['messageId']} by {target}"}).encode()
+    headers = [("content-type", "application/json"), ("content-length", str(len(reply)))]
+    return (
+        h11.Response(status_code=200, headers=headers, reason=b"Taken"),
+        h11.Data(data=reply),
+        h11.EndOfMessage(),
+    )
 
 
 def _tell(head: h11.Request, body: bytes) -> None:

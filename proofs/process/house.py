@@ -43,11 +43,14 @@ TYPES: Final = (
     "verify.sent",
     "verify.approved",
     "verify.failed",
-    "conversation.received",
+    "conversation.paused",
 )
 SETTINGS: Final = """
 [webhooks]
 allow_insecure = true
+[replies]
+# Limits are others' matter: so every phone's first two texts are replied to.
+per_organization_and_hour = 100000
 [smpp_server]
 enabled = true
 bind = ["127.0.0.1:0"]
@@ -202,8 +205,11 @@ class House:
         self.kannel, self.twilio = (self._badge(each) for each in ("kannel", "twilio"))
         self.smpp = Badge(*credential(service, self.account.organization_id))
         hook = f"http://127.0.0.1:{self.hooks.port}/hook"
-        made = service.perform("webhook.create", **mine, url=hook, types=list(TYPES))
+        replies = {"may_reply": True, **mine}
+        made = service.perform("webhook.create", **replies, url=hook, types=list(TYPES))
         self.endpoint = made["endpoint"]["id"]
+        other = {"url": f"http://127.0.0.1:{self.hooks.port}/other", "types": ["sms.received"]}
+        service.perform("webhook.create", **replies, **other)  # the first reply counts
         service.perform("inbound.route", **mine)  # after the endpoint: all it brings is owed there
         email = "aicha@example.com"
         service.perform("member.add", **mine, email=email, role="owner")

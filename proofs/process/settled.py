@@ -57,6 +57,11 @@ def _checks(
         )
         return _said("codes go on by the next channel", house.service.rows(query))
 
+    def open_answers() -> str | None:
+        query = "SELECT text_id FROM answers WHERE due_at IS NOT NULL LIMIT 3"
+        return _said("replies wait", house.service.rows(query))
+
+    yield open_answers
     yield open_messages
     yield open_sessions
     yield open_deliveries
