@@ -59,6 +59,9 @@ class Duty(StrEnum):
     """Of a further delivery of a code, the settings by which it counts: a function of the services,
     the session, the key that asks for it, or None where it comes by itself, and the type of the
     session's own key. It raises ``RateLimited`` where it is refused."""
+    CONVERSATION_EVENT = "conversation_event"
+    """Writes an event of a conversation, if there is one: a function of a connection, the
+    organization's id, the number, the event's type, a text's id, and the time."""
     ANSWERS = "answers"
     """Automatic answers to texts: a function of a connection and the texts' ids, which returns the
     ``AnswerNote`` of each by its id."""

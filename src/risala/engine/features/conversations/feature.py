@@ -18,7 +18,10 @@ FEATURE: Final = Feature(
     operations=(later(_HERE + "operations:OPERATIONS"),),
     views=("conversation.get", "conversation.list"),
     images={AuditImage.CONVERSATION: later(_STORED + "find")},
-    duties={Duty.USUAL_CARRIER: later(_HERE + "stored.usual_carriers:usual_carrier")},
+    duties={
+        Duty.USUAL_CARRIER: later(_HERE + "stored.usual_carriers:usual_carrier"),
+        Duty.CONVERSATION_EVENT: later(_STORED + "tell"),
+    },
     received=later(_STORED + "note_text"),
     exported={"conversations": later(_STORED + "export")},
     walks={WalkKind.CONVERSATIONS: later(_STORED + "walk_old")},

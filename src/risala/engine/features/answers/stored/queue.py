@@ -33,18 +33,17 @@ from risala.engine.journal.store.pages import AccountPart
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.transaction import Unit
-from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import AnswerWay
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.events import ConversationEvent, EventType
-from risala.engine.model.feature_work import Forgot, RetentionWalk
+from risala.engine.model.events import EventType
+from risala.engine.model.feature_work import Duty, Forgot, RetentionWalk
+from risala.engine.model.features import duty
 from risala.engine.model.ids import KEY_COUNTER_BITS, first_id
 from risala.engine.model.numbers import recipient_number
 from risala.engine.model.people import Language
 from risala.engine.model.records.answer_rules import PAUSED_SHOWN, PausedNumber
 from risala.engine.model.records.conversations import AnswerNote
 from risala.engine.model.records.messages import Acceptance, Stamp
-from risala.engine.model.states import Mode
 from risala.engine.model.times import iso, maybe_iso
 
 _is_phone: Final = re.compile(r"\+[1-9][0-9]{6,14}").fullmatch
@@ -291,16 +290,11 @@ def note_sent(
 
 
 def _tell(conn: sqlite3.Connection, answer: WaitingAnswer, now_ms: int) -> None:
-    """Write the event that answers to a number are paused; none where its conversation is gone."""
-    row = conn.execute(
-        "SELECT id, assigned_to FROM conversations WHERE organization_id = ? AND number = ?",
-        (answer.organization_id, answer.number),
-    ).fetchone()
-    if row is not None:
-        conversation_id, assigned_to = row
-        whose = (answer.organization_id, Mode.LIVE.value, conversation_id)
-        what = (answer.number, answer.text_id, assigned_to)
-        outbox.write(conn, ConversationEvent(EventType.CONVERSATION_PAUSED, now_ms, *whose, *what))
+    """Write the event that answers to a number are paused, where there are conversations."""
+    tell = duty(Duty.CONVERSATION_EVENT)
+    if tell is not None:
+        whose = (answer.organization_id, answer.number)
+        tell(conn, *whose, EventType.CONVERSATION_PAUSED, answer.text_id, now_ms)
 
 
 def refuse(conn: sqlite3.Connection, text_id: str, fault: AnswerFault, why: str = "") -> None:

@@ -7,6 +7,7 @@ Only live messages are answered: texts come from carriers, and tests have none.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -106,6 +107,19 @@ def _tell(
     whose = (one.organization_id, "live", one.id)
     event = ConversationEvent(kind, now_ms, *whose, one.number, text_id, one.assigned_to)
     outbox.write(conn, event)
+
+
+def tell(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    number: str,
+    kind: EventType,
+    text_id: str,
+    now_ms: int,
+) -> None:
+    """Write an event of the conversation with a number; none where it is gone."""
+    with suppress(NotFound):
+        _tell(conn, with_number(conn, organization_id, number), kind, text_id, now_ms)
 
 
 def mark(
