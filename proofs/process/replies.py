@@ -68,6 +68,7 @@ class ReplyBooks:
             event
             for (event,) in self.books.house.service.rows(
                 "SELECT event_id FROM webhook_deliveries WHERE state = 'delivered'"
+                " AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE may_reply)"
             )
         }
         bodies = (

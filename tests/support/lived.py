@@ -62,6 +62,7 @@ class Phones(Carrier):
     def __init__(self):
         self.lines, self._looked = [], 0
         self._whole, self._parts, self._counts, self._texts = Counter(), {}, {}, {}
+        self._by_text = Counter()
 
     def told(self):
         return self.lines
