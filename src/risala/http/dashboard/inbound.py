@@ -61,7 +61,7 @@ async def show(request: PageRequest) -> TrioResponse:
         page=page,
         pager=_pager(request, "inbound", query, page),
         messages=page.messages,
-        file_at=request.at("inbound/file", **({"q": query["q"]} if "q" in query else {})),
+        file_at=request.at("inbound/file", **form.filled("q")),
         label_sentence=partial(label_sentence, request.words),
     )
 

@@ -143,9 +143,14 @@ async def answer(request: PageRequest) -> TrioResponse:
     return await request.page(_PAGE, await _page(request, shown))
 
 
+def _list_named(request: PageRequest) -> str:
+    """The list that the address names."""
+    return str(request.arguments["list_id"])
+
+
 async def _of_list(request: PageRequest) -> dict[str, Any]:
     """A number, and whether it opted out of the list alone."""
-    list_id, number = request.arguments["list_id"], request.form.text("number")
+    list_id, number = _list_named(request), request.form.text("number")
     search = {"number": number} if number else {"limit": 1}
     people = await request.ask(recipient_lists.SHOW, list_id=list_id, **search)
     settings = (await request.ask_here(WORDS)).settings
@@ -161,7 +166,7 @@ async def _of_list(request: PageRequest) -> dict[str, Any]:
 
 async def of_list(request: PageRequest) -> TrioResponse:
     """Opt a number out of a list, or take that back."""
-    form, list_id = request.form, request.arguments["list_id"]
+    form, list_id = request.form, _list_named(request)
     ask = LIST_BACK if form.text("out") == "no" else LIST_OUT
     arguments = {"number": form.text("number"), "note": form.text("note") or None}
     try:

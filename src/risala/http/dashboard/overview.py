@@ -26,7 +26,12 @@ from risala.http.web.routes import PageRoute
 _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000
 H = TypeVar("H", HourFigures, HourCount)
-PERIODS: Final = {"day": (1, N_("Today")), "week": (7, N_("7 days")), "month": (30, N_("30 days"))}
+_WEEK: Final = 7
+PERIODS: Final = {
+    "day": (1, N_("Today")),
+    "week": (_WEEK, N_("7 days")),
+    "month": (30, N_("30 days")),
+}
 NETWORKS_MAX: Final = 5
 """The maximum of listed networks; most traffic is within one country, which has few."""
 WELL: Final = 0.95
@@ -168,7 +173,7 @@ def _marks_below(
     """The labels below the bars."""
     if period.days == 1:
         return [*labels[::6], "24:00"]
-    if period.days == PERIODS["week"][0]:
+    if period.days == _WEEK:
         return [labels[0], labels[-1]]
     return [labels[0], labels[len(labels) // 2], labels[-1]]
 

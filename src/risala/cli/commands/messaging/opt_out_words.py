@@ -37,8 +37,8 @@ async def _with_list(session: GatewaySession, values: dict[str, Any]) -> dict[st
     """The arguments of an operation that names a list by its id or name."""
     arguments = without_missing(values)
     whose = await organization_id(session, arguments.pop("org", None))
-    if "list_id" in arguments:
-        arguments["list_id"] = await list_id_of(session, whose, arguments["list_id"])
+    if (name := arguments.pop("list_id", None)) is not None:
+        arguments["list_id"] = await list_id_of(session, whose, name)
     return {**arguments, "organization_id": whose}
 
 

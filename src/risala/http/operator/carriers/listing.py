@@ -10,7 +10,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.carriers import routes, state
 from risala.engine.model.records.carriers.state import CarrierCondition
-from risala.http.operator.carriers.tiles import BEAT_S, tile
+from risala.http.operator.carriers.tiles import BEAT_S, carrier_named, tile
 from risala.http.operator.carriers.words import reason_sentence
 from risala.http.web.face import PageAccess
 from risala.http.web.formats import Formats
@@ -110,7 +110,7 @@ async def act(request: PageRequest) -> TrioResponse:
     action = request.arguments["action"]
     if action not in DONE:
         return request.go(PAGE)
-    (operation, notice), name = DONE[action], request.arguments["carrier"]
+    (operation, notice), name = DONE[action], carrier_named(request)
     try:
         await request.ask(operation, carrier=name)
     except Refusal as error:
