@@ -209,6 +209,8 @@ generated: client ## write each generated file again, except the locks
 	$(BIN)/python -m risala.engine.gateway.document docs/reference/operations.md
 	PYTHONPATH=. $(BIN)/python -m proofs.authorization
 	PYTHONPATH=. $(BIN)/python -m proofs.reference
+	PYTHONPATH=. $(BIN)/python -m proofs.settings
+	PYTHONPATH=. $(BIN)/python -m proofs.members
 	PYTHONPATH=. $(BIN)/python -m proofs.findings
 	@$(BIN)/python -m risala.http.web.collect
 

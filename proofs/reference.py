@@ -19,6 +19,7 @@ import click
 
 from risala.cli.main import cli
 from risala.engine.model.cause_sentences import CAUSE_SENTENCES
+from risala.http.common.error_words import WORDS
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs/reference/cli.md"
@@ -139,7 +140,8 @@ def _plain(text: str) -> str:
 
 _SENTENCES_HEAD: Final = """# Sentences of error codes
 
-<!-- Written by `python -m proofs.reference`; change `engine/model/cause_sentences.py`. -->
+<!-- Written by `python -m proofs.reference`; change `engine/model/cause_sentences.py`
+and `http/common/error_words.py`. -->
 
 What pages, commands and events say for each word of [the error codes](error-codes.md).
 
@@ -148,13 +150,27 @@ What pages, commands and events say for each word of [the error codes](error-cod
 """
 
 
+_WORDS_HEAD: Final = """
+## Words of `data.code`
+
+What a refusal of [the HTTP API](http-api.md#errors) says where its status does not say enough.
+
+| `data.code` | Status | When | What to do |
+|---|---|---|---|
+"""
+
+
 def render_sentences() -> str:
-    """The page of causes' sentences, in three languages, as Markdown."""
+    """The page of causes' sentences, in three languages, and of refusals' words, as Markdown."""
     rows = (
         f"| `{cause}` | {said['en']} | {said['fr']} | {said['ar']} |\n"
         for cause, said in CAUSE_SENTENCES.items()
     )
-    return _SENTENCES_HEAD + "".join(rows)
+    words = (
+        f"| `{name}` | {word.status} | {word.when} | {word.remedy} |\n"
+        for name, word in sorted(WORDS.items(), key=lambda each: each[1].status)
+    )
+    return _SENTENCES_HEAD + "".join(rows) + _WORDS_HEAD + "".join(words)
 
 
 if __name__ == "__main__":

@@ -15,22 +15,27 @@ from typing import Final
 DOCS: Final = Path(__file__).parents[1] / "docs"
 GUIDES_MAX: Final = 65_000
 """Words of all guides together. This number only falls: a longer guide needs a shorter one."""
-REFERENCE_MAX: Final = 43_300
+REFERENCE_MAX: Final = 36_930
 """Words of the reference that is written by hand. This number only falls, too."""
 GUIDES: Final = ("tutorials", "quick-start", "how-to", "discussion")
 GENERATED: Final = (
     "authorization.md",
+    "carrier-settings.md",
     "channel-contract.md",
     "cli.md",
     "configuration.md",
     "driver-contract.md",
     "error-sentences.md",
     "found.md",
+    "hook-programs.md",
     "http-driver.md",
+    "http-members.md",
     "mail-contract.md",
     "operations.md",
+    "other-contracts.md",
     "payment-contract.md",
     "python-client.md",
+    "simulator-settings.md",
     "sink-contract.md",
 )
 """Of ``docs/reference``: ``make generated`` writes these pages."""

@@ -90,7 +90,7 @@ class CommandDoor(Protocol):
     def perform(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         """Do one operation in the running service, or else in an engine opened for it; see
         ``docs/reference/operations.md``. It is a line of the audit trail, like other commands.
-        Arguments that are None count as not given.
+        An argument of None counts as not given.
 
         If the engine refuses, it raises an exception that ends the command with a sentence.
         """

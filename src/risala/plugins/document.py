@@ -48,7 +48,7 @@ class ContractPage:
     title: str
     text: str
     chapters: tuple[ContractChapter, ...]
-    suite: tuple[str, str]
+    suite: tuple[str, str] | None = None
     """Module and class of the suite whose checks the page lists."""
 
 
@@ -324,7 +324,38 @@ _CHANNEL: Final = ContractPage(
     ),
     ("risala.plugins.testing.channels", "ChannelConformance"),
 )
-PAGES: Final = (_DRIVER, _CHANNEL, _PAYMENT, _MAIL, _SINK)
+_OTHERS: Final = ContractPage(
+    "other-contracts.md",
+    "The contracts of policies, faces, commands and pages",
+    "What plugins register beside drivers, channels, payment methods, mailers and event sinks. "
+    "[Plugin hooks](plugin-hooks.md#hooks) says what the engine makes of it.",
+    (
+        ContractChapter(
+            "Message policies",
+            "risala.plugins.policy",
+            (
+                "MessagePolicyFactory",
+                "MessagePolicy",
+                "PolicyMessage",
+                "PolicyPass",
+                "PolicyRewrite",
+                "PolicyRefusal",
+            ),
+        ),
+        ContractChapter(
+            "Faces", "risala.plugins.face", ("FaceFactory", "GatewayFace", "FaceService")
+        ),
+        ContractChapter("Commands", "risala.plugins.command", ("CommandFactory", "CommandDoor")),
+        ContractChapter(
+            "Pages of the console",
+            "risala.plugins.page",
+            ("ConsolePageFactory",),
+            "What a page is made of is told [with drivers]"
+            "(driver-contract.md#a-driver-that-fills-its-carriers-page).",
+        ),
+    ),
+)
+PAGES: Final = (_DRIVER, _CHANNEL, _PAYMENT, _MAIL, _SINK, _OTHERS)
 
 
 def render_page(page: ContractPage) -> str:
@@ -502,6 +533,8 @@ def _limits(module: str, linker: _Linker) -> Iterator[str]:
 
 def _checks(page: ContractPage, linker: _Linker) -> Iterator[str]:
     """What the conformance suite proves of it."""
+    if page.suite is None:
+        return
     # Here and not above: the suites need pytest, which a service has not.
     from risala.plugins.testing.checks import checks_of
 

@@ -23,6 +23,7 @@ class PolicyMessage:
     kind: Literal["message", "code"]
     """A one-time code is shown to policies whose table says ``codes = true``."""
     organization_id: str
+    """Who wants to send it."""
     is_test: bool
     """The message was accepted with a test key: it is not sent."""
     recipient: str
@@ -32,6 +33,7 @@ class PolicyMessage:
     text: str = field(repr=False)
     """The requested text, or that of the policies before this one. Empty for a code."""
     metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The program's own data, as it was sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from urllib.parse import urljoin
 
+from proofs import members
+
 from risala.engine.model import errors
 from risala.engine.rules import verify_settings
 from risala.http.api import batch_reader as batch
@@ -45,6 +47,10 @@ def test_every_path_is_on_the_page_and_every_heading_is_a_path():
     assert set(headed) - set(DOCUMENT["paths"]) == set()
 
 
+def test_the_page_of_members_is_what_the_models_say():
+    assert members.render() == members.PAGE.read_text("utf-8"), "`make generated` writes it"
+
+
 def names_in(schema: dict, depth: int = 0) -> set[str]:
     """The names of a body's fields, and of those within them."""
     while "$ref" in schema:
@@ -66,15 +72,16 @@ def test_every_field_that_is_asked_for_or_answered_is_on_the_page():
                 for content in body.get("content", {}).values()
                 for name in names_in(content.get("schema", {}))
             }
-            missing = {name for name in named if not re.search(rf'\b{name}[`"]', PAGE)}
-            assert missing == set(), f"docs/reference/http-api.md, {path}: tell of these fields"
+            told = PAGE + members.render()
+            missing = {name for name in named if not re.search(rf'\b{name}[`"]', told)}
+            assert missing == set(), f"{path}: docs/reference tells of these fields"
 
 
-WORDS_PAGE = (Path(__file__).parents[3] / "docs/reference/error-codes.md").read_text()
+WORDS_PAGE = (Path(__file__).parents[3] / "docs/reference/error-sentences.md").read_text()
 
 
 def test_every_word_of_data_code_is_listed_with_its_status():
-    _, _, told = WORDS_PAGE.partition("## What an answer says in `data.code`")
+    _, _, told = WORDS_PAGE.partition("## Words of `data.code`")
     listed = {
         (row[0], int(row[1])) for row in re.findall(r"^\| `([A-Z_]+)` \| (\d+) \|", told, re.M)
     }

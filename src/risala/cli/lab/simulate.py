@@ -49,8 +49,10 @@ simulate.add_command(phone)
 
 
 @simulate.command("smsc")
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", type=click.IntRange(0, 65535), default=2775, show_default=True)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where it listens.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=2775, show_default=True, help="0: a free one."
+)
 @click.option("--system-id", help="Let only this system_id bind. If left out, any may.")
 @click.option("--password", default="", help="Its password.")
 @click.option(
@@ -58,13 +60,26 @@ simulate.add_command(phone)
     type=click.Path(dir_okay=False, path_type=Path),
     help="A scenario of failures, as a TOML file; see examples/scenarios.",
 )
-@click.option("--receipt-delay-s", type=click.FloatRange(0, 86400), default=0.5, show_default=True)
-@click.option("--answer-delay-s", type=click.FloatRange(0, 3600), default=0.0, show_default=True)
+@click.option(
+    "--receipt-delay-s",
+    type=click.FloatRange(0, 86400),
+    default=0.5,
+    show_default=True,
+    help="From the answer to the receipt.",
+)
+@click.option(
+    "--answer-delay-s",
+    type=click.FloatRange(0, 3600),
+    default=0.0,
+    show_default=True,
+    help="From a submit to its answer.",
+)
 @click.option(
     "--receipt-state",
     type=click.Choice(["delivered", "undeliverable", "expired", "rejected"]),
     default="delivered",
     show_default=True,
+    help="What receipts say.",
 )
 @click.option("--rate-per-s", type=click.FloatRange(min=0, min_open=True), help="Throttle above.")
 @click.option("--tls-cert", type=_FILE, help="Speak TLS, with this certificate (PEM).")

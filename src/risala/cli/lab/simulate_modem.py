@@ -25,6 +25,7 @@ _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer
     type=click.Choice(["plain", "huawei", "sim800", "quectel", "sick"]),
     default="plain",
     show_default=True,
+    help="Which modem; sick: a plain one with all quirks.",
 )
 @click.option(
     "--scenario",
@@ -45,7 +46,13 @@ _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer
 @click.option("--listen", metavar="HOST:PORT", help="Use a TCP port instead of a pseudo-terminal.")
 @click.option("--pin", help="The SIM asks for this PIN after every start.")
 @click.option("--number", help="The SIM's own number.")
-@click.option("--report-delay-s", type=click.FloatRange(0, 86400), default=0.5, show_default=True)
+@click.option(
+    "--report-delay-s",
+    type=click.FloatRange(0, 86400),
+    default=0.5,
+    show_default=True,
+    help="From a message to its status report.",
+)
 @click.option(
     "--report",
     type=click.Choice(["delivered", "failed", "expired", "trying", "trying_first", "none"]),
@@ -53,7 +60,13 @@ _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer
     show_default=True,
     help="What status reports say.",
 )
-@click.option("--answer-delay-s", type=click.FloatRange(0, 3600), default=0.0, show_default=True)
+@click.option(
+    "--answer-delay-s",
+    type=click.FloatRange(0, 3600),
+    default=0.0,
+    show_default=True,
+    help="From a message to its +CMGS:.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="The seed of all randomness.")
 @click.option("--lines", is_flag=True, help="One line per event, also in a terminal.")
 @click.option("--commands", is_flag=True, help="Also show every AT command.")

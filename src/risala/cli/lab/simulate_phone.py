@@ -25,8 +25,20 @@ _API: Final = "/mobile/v1"
 @click.option("--token", help="The private token of the carrier.", envvar="RISALA_PHONE_TOKEN")
 @click.option("--name", default="simulated/phone", show_default=True, help="Maker and model.")
 @click.option("--sim", multiple=True, metavar="OPERATOR", help="A SIM; may be given twice.")
-@click.option("--sent-delay-s", type=click.FloatRange(0, 86400), default=0.5, show_default=True)
-@click.option("--receipt-delay-s", type=click.FloatRange(0, 86400), default=1.0, show_default=True)
+@click.option(
+    "--sent-delay-s",
+    type=click.FloatRange(0, 86400),
+    default=0.5,
+    show_default=True,
+    help="From a fetch to its report that the network took the message.",
+)
+@click.option(
+    "--receipt-delay-s",
+    type=click.FloatRange(0, 86400),
+    default=1.0,
+    show_default=True,
+    help="From there to the receipt.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def phone(
     url: str,

@@ -68,8 +68,10 @@ class UssdBalance(BaseModel):
     code: Annotated[str, Field(pattern=r"^[*#0-9]{2,40}$")]
     """What a person would dial: ``*124#``."""
     pattern: str = r"(-?[0-9]+(?:[.,][0-9]+)?)"
-    """A regular expression; its first group is the amount. The first number unless given."""
+    """A regular expression whose first group is the amount: ``'solde: ([0-9.,]+)'``. The first
+    number unless given."""
     every_s: Annotated[float, Field(ge=60, le=30 * 86400)] = 6 * 3600.0
+    """Seconds from one question to the next."""
     low: float | None = None
     """Below this amount the balance is told as low."""
 
@@ -91,36 +93,45 @@ class ModemSettings(BaseModel):
     model_config = _STRICT
 
     port: Annotated[str, Field(min_length=1, max_length=4096)]
-    """``/dev/serial/by-id/…`` (its name survives a replug), or ``socket://host:port``."""
+    """``/dev/serial/by-id/…``, whose name survives a replug, or ``socket://host:port`` for a modem
+    behind ser2net."""
     baud: Annotated[int, Field(ge=300, le=4_000_000)] = 115200
+    """Of no meaning on USB."""
     pin: SecretStr | None = None
-    """The SIM's PIN, given as ``pin_env``. A wrong one is never typed twice."""
+    """The SIM's PIN, given as ``pin_env``, the name of a variable. A wrong one is never typed
+    twice."""
     smsc_number: Annotated[str, Field(pattern=r"^\+?[0-9]{3,20}$")] | None = None
-    """The service centre, where the SIM does not know it."""
+    """The operator's service centre, where the SIM does not know it."""
     init: Annotated[tuple[InitCommand, ...], Field(max_length=_INIT_MAX)] = ()
-    """Commands that this modem needs at each start. They are given before the driver's own, which
-    have the last word where both set the same."""
+    """Commands that this modem needs besides, at each start: ``["AT^CURC=0"]``. They are given
+    before Risala's own, so that those count. One that is not taken stands in the trace; none may
+    type a PIN, send or call."""
 
     send_timeout_s: Annotated[float, Field(ge=5, le=600)] = 60.0
-    """The network's own timer is about 45 s: below that good sends become uncertain."""
+    """Seconds after which a send is uncertain. The network's own timer is about 45 s."""
     prompt_timeout_s: Seconds = 10.0
+    """Seconds after which nothing was sent, and the modem is brought back."""
     check_every_s: Annotated[float, Field(ge=1, le=3600)] = 30.0
     """Seconds between two looks at signal, registration and storage, which also find a modem that
     hangs."""
     reopen_first_s: Seconds = 1.0
+    """Seconds between the first two tries to open the port; then twice as long each time."""
     reopen_max_s: Seconds = 30.0
+    """The longest of these waits."""
     sick_wait_s: Seconds = 60.0
     """Seconds between two looks at a modem in a state that only an operator can mend."""
 
     storage: Storage = "auto"
-    """The modem's storage that keeps received messages until they are safe."""
+    """Where received messages wait: ``ME`` the modem, ``SM`` the SIM, ``MT`` both; ``auto``: the
+    first that has room."""
     reports: bool = True
     """Ask for status reports."""
     inbound: bool = True
-    """Hand over received messages; False leaves them where they are."""
+    """Hand over received messages and delete them from the modem; false: they are left alone."""
     calls: bool = False
     """Report calls that come in, and hang each up before it is answered, so that people prove their
-    number by a missed call. False: calls ring as they would without Risala."""
+    number by a missed call: ``AT+CLIP=1``, then ``AT+CHUP``, else ``ATH``. False: calls ring as
+    they would without Risala."""
     inbound_coding: InboundCoding = InboundCoding.AUTO
     """How received texts and the network's answers (USSD) are read: ``auto`` believes the declared
     coding unless the content is evidently something else; ``declared`` believes it always; a form
@@ -130,7 +141,9 @@ class ModemSettings(BaseModel):
     as it is."""
 
     ussd_balance: UssdBalance | None = None
+    """How to ask for the SIM's balance: see ``[carriers.modem.ussd_balance]``."""
     segments_per_day_max: Annotated[int, Field(ge=1)] | None = None
+    """Segments that the SIM sends in a day (UTC); not set: no limit."""
     recipients_per_month_max: Annotated[int, Field(ge=1, le=200_000)] | None = None
     """Distinct numbers that the SIM may send to in a month; not set: no limit, and none are
     kept."""

@@ -19,9 +19,8 @@ class PhoneSettings(BaseModel):
     )
 
     token: SecretStr | None = None
-    """What the app calls *Private token*: a phone that has it may register. At least 16 letters and
-    digits, given as ``token_env``. None: the service makes one, keeps it sealed, and pairing shows
-    it."""
+    """What the app calls *Private token*: at least 16 letters and digits, given as ``token_env``.
+    Without it the service makes one, keeps it sealed, and pairing shows it."""
     shares: str | None = None
     """The carrier whose phone this is too: another SIM of it. The phone calls that carrier; this
     one names its SIM, and needs no token."""

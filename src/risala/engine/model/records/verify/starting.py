@@ -36,7 +36,7 @@ class StartedReverse:
     qr_svg: str = field(repr=False)
     """The same for a phone's camera, as an SVG drawing."""
     page: str = field(repr=False)
-    """The address of a page that shows all this and how it stands. Whoever has it may open it."""
+    """The address of a page that shows all this and how it stands. Who has it may open it."""
     expires_at: Moment
 
 
