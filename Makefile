@@ -206,7 +206,7 @@ generated: client ## write each generated file again, except the locks
 	$(BIN)/python -m risala.config.document docs/reference/configuration.md
 	$(BIN)/python -m risala.plugins.document docs/reference
 	$(BIN)/python -m risala.drivers.http.document docs/reference/http-driver.md
-	$(BIN)/python -m risala.engine.gateway.document docs/reference/operations.md
+	PYTHONPATH=. $(BIN)/python -m proofs.operations docs/reference/operations.md
 	PYTHONPATH=. $(BIN)/python -m proofs.authorization
 	PYTHONPATH=. $(BIN)/python -m proofs.reference
 	PYTHONPATH=. $(BIN)/python -m proofs.settings

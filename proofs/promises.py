@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import click
 
+from risala.cli.commands.messaging.example_events import PREFIXES, example
 from risala.cli.main import cli
 from risala.config import schema
 from risala.engine.features.hooks.rules.presets import presets
@@ -27,7 +28,6 @@ from risala.engine.gateway.table import OPERATIONS
 from risala.engine.kernel.arguments import ArgumentKind
 from risala.engine.model.events import EventType, event_body
 from risala.engine.model.records.record import RecordField, is_list, is_map, members_of, of_item
-from risala.engine.rules.webhooks.examples import PREFIXES, example
 from risala.http.api.openapi.document import document
 from risala.plugins import hookspecs
 from risala.plugins.document import PAGES

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import risala
-from risala.engine.rules.work_budget import LOOP_MS
+from risala.engine.features.hooks.rules.work_budget import LOOP_MS
 
 SOURCE: Final = Path(risala.__file__).parent
 ROOMS: Final = (

@@ -15,7 +15,6 @@ _RULES: Final[Mapping[str, str]] = {
         sealing.py: seal unseal key_of read
         trail/chain.py: canonical hash_of moment
         trail/heads.py: signed_head public_key heads_of
-        webhooks/examples.py: example
         webhooks/signatures.py: stamped with_sms_id
         days.py: day_of date_of midnight next_midnight
         people/entering.py: is_over goes_on

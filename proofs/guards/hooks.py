@@ -68,7 +68,7 @@ GUARDS: Final = (
     ),
     Guard(
         "What a mapping and a request multiply to ends at a budget.",
-        "engine/rules/work_budget.py",
+        "engine/features/hooks/rules/work_budget.py",
         "        if self.used > self.most:\n",
         "        if False:\n",
         _READING,

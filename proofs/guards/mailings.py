@@ -215,10 +215,10 @@ GUARDS: Final = (
     ),
     Guard(
         "One organization's files leave a place for another's.",
-        "engine/actors/fair_places.py",
+        "engine/features/tables/fair_places.py",
         "if self._held[each] < self._each_max",
         "if True",
-        ("engine/actors/test_fair_places.py",),
+        ("engine/features/tables/test_fair_places.py",),
     ),
     Guard(
         "A number that a spreadsheet made a figure of is never a stranger's.",

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import click
 import pytest
+from proofs import operations
 
 from cases import sweep
 from doc_blocks import LANGUAGE_LINE, PAGES, ROOT, blocks_of, prose
 from risala.cli.main import cli
-from risala.engine.gateway import document as operations
 
 FIRST = ROOT / "docs/index.md"
 INDEX = ROOT / "docs/all.md"

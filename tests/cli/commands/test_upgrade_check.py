@@ -15,11 +15,11 @@ import pytest
 
 import stones
 from processes import run
+from risala.engine.features.doctor import upgrade_check
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.records.upkeep.service import BackupNote
-from risala.engine.upkeep import upgrade_check
 from stones import StonesMove, write_stones
 
 FIXTURES = Path(__file__).parents[2] / "engine/journal/fixtures"

@@ -13,9 +13,9 @@ import trio
 
 from risala import __version__
 from risala.dataclass import dataclass
+from risala.engine.journal.store.opening import SQLITE_VERSION
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
-from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
 from risala.engine.kernel.arguments import Arguments, Json, NoArguments, Text
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import NotFound

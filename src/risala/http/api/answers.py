@@ -30,7 +30,6 @@ from risala.engine.model.records.messages import Estimate, MessageView, PlacedCh
 from risala.engine.model.records.people.countries import PrefixPrice, ReachedCountry
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.schema import Places, enum_schema, json_schema
 from risala.engine.model.records.search import FoundItem
 from risala.engine.model.records.senders import Sender
 from risala.engine.model.records.verify.figures import CodeFigure, CodeFigures
@@ -43,6 +42,7 @@ from risala.engine.model.records.verify.sessions import (
 from risala.engine.model.records.verify.starting import StartedReverse
 from risala.engine.model.records.webhooks import Endpoint, Replayed, WebhookDelivery
 from risala.engine.model.wire import LEAN_STATUS
+from risala.http.api.schema import Places, enum_schema, json_schema
 from risala.sms.cause import Cause
 
 Json = dict[str, Any]

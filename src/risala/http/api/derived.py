@@ -16,9 +16,9 @@ from pydantic.fields import FieldInfo
 from risala.engine.kernel.arguments import MOMENT, NUMBER, TEXT, ArgumentKind, Arguments
 from risala.engine.model.records.fields import Maximum, OneOf
 from risala.engine.model.records.record import camel, fields_of
-from risala.engine.model.records.schema import docs_of
 from risala.engine.model.records.webhooks import OWNERS_SETTINGS
 from risala.http.api import fields
+from risala.http.api.schema import docs_of
 from risala.http.common.validation import RequestBody
 
 N = TypeVar("N")

@@ -21,10 +21,10 @@ from risala.config.smpp_server import SmppServerSection
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.backup.stored.backup import back_up
-from risala.engine.features.doctor import machine
+from risala.engine.features.doctor import machine, stored
 from risala.engine.features.doctor.examine import examine
 from risala.engine.journal.store.opening import open_reader, refuse_foreign
-from risala.engine.journal.upkeep import backup_note, database_facts
+from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import Finding, Grade, Patient
@@ -364,7 +364,7 @@ class TestVersion:
     def old(self, tmp_path, monkeypatch) -> Iterator[Patient]:
         tmp_path.chmod(0o700)
         ahead = partial(forecast, moves=[StonesMove()])
-        monkeypatch.setattr(database_facts, "forecast", ahead)
+        monkeypatch.setattr(stored, "forecast", ahead)
         with stones.migrations():
             write_stones(tmp_path / "risala.db", 3)
             yield Patient(tmp_path, NOW_MS, running=False)
@@ -378,8 +378,8 @@ class TestVersion:
         assert "queue" not in names, "its rows are not where today's are"
 
     def test_too_little_room_for_it_is_a_failure(self, old, monkeypatch):
-        full = partial(database_facts.forecast, free_bytes=lambda _: 1_000_000)
-        monkeypatch.setattr(database_facts, "forecast", full)
+        full = partial(stored.forecast, free_bytes=lambda _: 1_000_000)
+        monkeypatch.setattr(stored, "forecast", full)
         check = found(old, "version")
         assert (check.state, "only 1 MB are free. Free some space" in check.text) == (
             Grade.FAIL,

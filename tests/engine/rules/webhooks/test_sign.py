@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from risala.cli.commands.messaging.example_events import PREFIXES, example
 from risala.engine.model.events import EventType, event_body
-from risala.engine.rules.webhooks.examples import PREFIXES, example
 from risala.engine.rules.webhooks.signatures import (
     is_secret,
     new_secret,

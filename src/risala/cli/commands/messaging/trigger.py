@@ -118,10 +118,10 @@ def _url_of(options: Options, endpoint: str) -> str:
 
 def made(event: str, currency: str, number: str) -> tuple[str, str]:
     """The event's id and its body, with amounts in a currency and a person's number."""
+    from risala.cli.commands.messaging.example_events import PREFIXES, example
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.events import EventType, event_body
     from risala.engine.model.ids import IdSource
-    from risala.engine.rules.webhooks.examples import PREFIXES, example
 
     ids = IdSource(SystemClock())
     identities = {prefix: ids.new(prefix) for prefix in PREFIXES}

@@ -38,9 +38,9 @@ def upgrade(options: Options, check: bool) -> None:
     \b
     Example: risala upgrade --check
     """
+    from risala.engine.features.doctor.upgrade_check import check_data
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.findings import Finding, Grade
-    from risala.engine.upkeep.upgrade_check import check_data
 
     log_to_stderr()
     try:

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.store.presence import missing
-from risala.engine.journal.upkeep import database_facts
-from risala.engine.journal.upkeep.database_copy import Progress
-from risala.engine.journal.upkeep.database_facts import (
+from risala.engine.features.doctor import stored
+from risala.engine.features.doctor.stored import (
     UNSERVED_COUNTED_MAX,
     DatabaseFacts,
     DatabaseUnreadable,
 )
+from risala.engine.journal.store.presence import missing
+from risala.engine.journal.upkeep.database_copy import Progress
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast
 from risala.engine.model.errors import StorageUnusable
@@ -39,7 +39,7 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         )
         return
     try:
-        facts = database_facts.read(path, patient, progress)
+        facts = stored.read(path, patient, progress)
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
         yield Finding("database", Grade.FAIL, text)
@@ -68,7 +68,7 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
 def _schema(path: Path) -> Finding:
     """Whether a backup of it, or a standby's copy, would be taken."""
     try:
-        foreign = database_facts.foreign_schema(path)
+        foreign = stored.foreign_schema(path)
     except DatabaseUnreadable as error:
         return Finding("schema", Grade.FAIL, str(error))
     if foreign is None:

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any, Final
 
 from risala.engine.features.doctor import database, machine
+from risala.engine.journal.store.opening import SQLITE_VERSION
 from risala.engine.journal.upkeep.database_copy import Progress
-from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
 from risala.engine.model.features import features
 from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
 from risala.engine.model.records.carriers.state import Carrier

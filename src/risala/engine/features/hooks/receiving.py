@@ -32,6 +32,7 @@ from risala.engine.features.hooks.rules.requests import (
     HookRequest,
     proof_fault,
 )
+from risala.engine.features.hooks.rules.work_budget import WorkBudget
 from risala.engine.features.hooks.stored import HookRepository
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import (
@@ -45,7 +46,6 @@ from risala.engine.model.errors import (
     Unavailable,
 )
 from risala.engine.model.states import Mode
-from risala.engine.rules.work_budget import WorkBudget
 from risala.engine.services import Services
 
 LOOK_S: Final = 300.0

@@ -17,13 +17,13 @@ from typing import Final, TextIO, TypeVar
 import structlog
 import trio
 
-from risala.engine.actors.fair_places import in_turns
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import concerns_all
 from risala.engine.features.mailings.files import TableFiles
 from risala.engine.features.mailings.records import Mailing, MailingState
 from risala.engine.features.mailings.row_records import StoredMailing
 from risala.engine.features.mailings.sources import MailingSources, new_row
+from risala.engine.features.tables.fair_places import in_turns
 from risala.engine.features.tables.reading import SheetFault
 from risala.engine.model.errors import Conflict, Draining, NotFound, Overloaded
 

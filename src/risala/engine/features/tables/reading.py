@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.actors.fair_places import FairPlaces
+from risala.engine.features.tables.fair_places import FairPlaces
 from risala.engine.features.tables.records import Chosen, Recognised
 from risala.engine.features.tables.rules.faults import TableFault, UnreadableTable
 from risala.engine.model.errors import Invalid, Overloaded, StorageFailed

@@ -21,6 +21,8 @@ from risala.engine.model.errors import StorageFailed, StorageUnusable
 
 Migrate: TypeAlias = Callable[[Database], None]
 """Brings the schema up to date."""
+SQLITE_VERSION: Final = sqlite3.sqlite_version_info
+"""The version of the library that this process uses."""
 
 # There is no other writer, so only a stray tool can lock the file: wait for it, but briefly.
 _BUSY_TIMEOUT_MS: Final = 1000

@@ -16,7 +16,6 @@ from pydantic_core import core_schema
 from risala import __version__
 from risala.engine.model import errors
 from risala.engine.model.money import money
-from risala.engine.model.records.schema import amount_pattern
 from risala.http.api.answers import COMPONENTS, Component
 from risala.http.api.derived import DerivedBody
 from risala.http.api.openapi import (
@@ -31,6 +30,7 @@ from risala.http.api.openapi import (
 )
 from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.sms import ApiOperation
+from risala.http.api.schema import amount_pattern
 from risala.http.api.verify_bodies import LOCALES
 from risala.http.common.problems import CODES, Problem, plain, problem_of
 from risala.sms.code_texts.catalogue import BUILT_IN

@@ -20,7 +20,7 @@ from risala.engine.features.hooks.rules.reading import (
     read,
 )
 from risala.engine.features.hooks.rules.requests import HookFault, HookMessage, HookRequest
-from risala.engine.rules.work_budget import WorkBudget
+from risala.engine.features.hooks.rules.work_budget import WorkBudget
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 JSON = "application/json"

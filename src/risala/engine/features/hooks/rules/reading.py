@@ -2,7 +2,7 @@
 
 Whatever the request is, there are messages or a fault, and neither a fault nor an exception has a
 value of the request in it. What a mapping and a request multiply to is bounded too
-(:mod:`risala.engine.rules.work_budget`).
+(:mod:`risala.engine.features.hooks.rules.work_budget`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 from risala.dataclass import dataclass
 from risala.engine.features.hooks.rules.mapping import HookMapping, HookSource, Line, SourceChoice
 from risala.engine.features.hooks.rules.requests import HookFault, HookMessage, HookRequest
-from risala.engine.rules.work_budget import WorkBudget, WorkBudgetSpent
+from risala.engine.features.hooks.rules.work_budget import WorkBudget, WorkBudgetSpent
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 HOOK_STEPS_MAX: Final = 15_000

@@ -16,7 +16,7 @@ from risala.engine.model.records.fields import (
     Money,
     OneOf,
 )
-from risala.engine.model.records.schema import enum_schema, json_schema
+from risala.http.api.schema import enum_schema, json_schema
 
 
 class Colour(StrEnum):

@@ -1,4 +1,4 @@
-"""The reference of operations: ``python -m risala.engine.gateway.document FILE``."""
+"""The reference of operations: ``python -m proofs.operations FILE``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from risala.engine.rules.verify_settings import VerifySettings
 _HEAD: Final = """\
 # Operations
 
-<!-- Written by `python -m risala.engine.gateway.document`; change `engine/operations/`. -->
+<!-- Written by `python -m proofs.operations`; change `engine/operations/`. -->
 
 Everything that a person may do has a name. The command line, the control socket, the dashboard and
 the console do only these operations:

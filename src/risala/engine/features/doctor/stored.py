@@ -22,8 +22,6 @@ from risala.engine.model.findings import Finding, Patient
 from risala.engine.model.people_records import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
 
-SQLITE_VERSION: Final = sqlite3.sqlite_version_info
-"""The version of the library that this process uses."""
 UNSERVED_COUNTED_MAX: Final = 10_000
 """The most messages that are counted: a higher number adds nothing."""
 

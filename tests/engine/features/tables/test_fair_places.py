@@ -5,7 +5,7 @@ from __future__ import annotations
 import trio
 import trio.testing
 
-from risala.engine.actors.fair_places import FairPlaces, in_turns
+from risala.engine.features.tables.fair_places import FairPlaces, in_turns
 
 
 async def hold(places, whose, begun, end, task_status=trio.TASK_STATUS_IGNORED):
