@@ -32,7 +32,7 @@ _RULES: Final[Mapping[str, str]] = {
         keywords.py: folded
     """,
     "What a code is for: a word of 60 characters, an amount of 17.": """
-        code_words.py: word_of word_fault minor_of shown_amount same_payment
+        template.py: word_of word_fault minor_of shown_amount same_payment
     """,
     "Names of senders: at most 11 letters.": """
         likeness.py: skeleton is_generic

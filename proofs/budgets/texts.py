@@ -16,15 +16,7 @@ from risala.engine.features.request_log import rules as request_bodies
 from risala.engine.features.tables.rules import rendering
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.webhooks import SHAPE_TEMPLATE_MAX
-from risala.engine.rules import (
-    code_words,
-    keyring,
-    keywords,
-    likeness,
-    references,
-    template,
-    verify_settings,
-)
+from risala.engine.rules import keyring, keywords, likeness, references, template, verify_settings
 from risala.engine.rules.people import emails, names
 from risala.engine.rules.webhooks import kannel_words, schedule, shapes, signatures, url
 from risala.sms import alphabet, evident, segment, typed, unseen
@@ -199,19 +191,19 @@ BUDGETS: Final[tuple[Budget, ...]] = (
     _text("engine/rules/template.py:freeze", template.freeze, template.EXPIRY * 26, 10, "x", "y"),
     _text("engine/rules/template.py:render", template.render, template.CODE * 60, "12345678"),
     *(
-        _text(f"engine/rules/code_words.py:{call.__name__}", call, hole * (480 // len(hole)))
-        for call in (code_words.variables_of, code_words.names_payment)
+        _text(f"engine/rules/template.py:{call.__name__}", call, hole * (480 // len(hole)))
+        for call in (template.variables_of, template.names_payment)
         for hole in ("{{a}}", "{{", "{{" + "a" * 41)
     ),
     _budget(
-        "engine/rules/code_words.py:named_template_fault",
+        "engine/rules/template.py:named_template_fault",
         "the longest field",
-        code_words.named_template_fault,
+        template.named_template_fault,
         "{{" + "a" * FORM_CHARACTERS,
     ),
     _text(
-        "engine/rules/code_words.py:named_template_fault",
-        code_words.named_template_fault,
+        "engine/rules/template.py:named_template_fault",
+        template.named_template_fault,
         template.CODE + "{{a}}" * 94,
     ),
     *(

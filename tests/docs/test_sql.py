@@ -68,6 +68,7 @@ MAY: dict[str, str] = {
     "engine/features/conversations/stored/conversations.py": HOT,  # of each text that comes in
     "engine/features/conversations/stored/threads.py": READER,  # messages of both ways
     "engine/features/conversations/stored/usual_carriers.py": READER,  # of each message, if sticky
+    "engine/features/overview/stored.py": READER,
     "engine/features/search/stored/rows.py": READER,  # of tables that are declared
     "engine/features/search/stored/messages.py": READER,  # by several indexes
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
@@ -118,7 +119,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/minutes.py": BULK,
     f"{JOURNAL}/webhooks/health.py": READER,
     f"{JOURNAL}/webhooks/history.py": READER,
-    f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/find.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
     f"{JOURNAL}/store/pages.py": READER,

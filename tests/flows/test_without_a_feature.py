@@ -26,8 +26,8 @@ ROOT = Path(__file__).parents[2]
 LEAVES = frozenset(NAMES) - {each for feature in features() for each in feature.needs}
 GOES = (
     *("answering", "approvals", "challenges", "channels", "code_figures", "compat"),
-    *("fixed_numbers", "hooks", "hops", "mailings", "own_data", "payments", "pumping"),
-    *("conversations", "opt_out_words", "reverse", "search"),
+    *("fixed_numbers", "hooks", "hops", "mailings", "overview", "own_data", "payments"),
+    *("conversations", "opt_out_words", "pumping", "reverse", "search"),
     *("session_details", "sinks", "standby"),
 )
 """Those that can be taken out: this list only grows, until it has all of :data:`LEAVES`."""
@@ -176,6 +176,17 @@ def without(name: str, place: Path) -> Path:
     return tree
 
 
+def pages_of(name: str) -> set[str]:
+    """The paths of a feature's own pages."""
+    (feature,) = (each for each in features() if each.name == name)
+    return {
+        route.path
+        for table in (*feature.dashboard, *feature.console)
+        for route in table()
+        if route.method == "GET"
+    }
+
+
 def named_elsewhere(feature: Feature) -> list[Declared]:
     """What a feature names outside the engine."""
     return [
@@ -205,7 +216,7 @@ def look_around(service: Service, pages: list[str], cookies: dict[str, str]) -> 
     ) as browser:
         links = dict.fromkeys(pages, "")
         for page in pages:
-            shown = browser.get(page)
+            shown = browser.get(page, follow_redirects=True)
             assert shown.status_code == 200, (page, shown.status_code, shown.text)
             for link in re.findall(r'href="(/(?:app|operator|account)[^"#?]*)', shown.text):
                 links.setdefault(link, page)
@@ -218,7 +229,7 @@ def look_around(service: Service, pages: list[str], cookies: dict[str, str]) -> 
 def test_the_service_does_without(name: str, lived: Lived, premises: Premises, tmp_path: Path):
     if name not in GOES:
         pytest.skip("what names it is not declared by it yet")
-    tree = without(name, tmp_path)
+    tree, gone = without(name, tmp_path), pages_of(name)
     shutil.copytree(lived.data, tmp_path / "data")
     service = served(premises, "data", tree)
     account = account_of(service)
@@ -226,8 +237,10 @@ def test_the_service_does_without(name: str, lived: Lived, premises: Premises, t
     assert sent.status_code == 200, sent.text
     service.wait_status(account, sent.json()["messageId"], "delivered")
     whole = f"/app/{account.organization_id}"
-    look_around(service, [f"{whole}/{each}" for each in OF_OWNERS] + ["/account"], lived.owner)
-    look_around(service, [f"/operator/{each}" for each in OF_OPERATORS], lived.operator)
+    owners = [f"{whole}/{each}" for each in OF_OWNERS if f"/app/<org>/{each}" not in gone]
+    operators = [f"/operator/{each}" for each in OF_OPERATORS if f"/operator/{each}" not in gone]
+    look_around(service, [*owners, "/app", "/account"], lived.owner)
+    look_around(service, [*operators, "/operator"], lived.operator)
     service.assert_no_bug_logged()
     more = service.environment
     helped = run((*service.program, "--help"), tmp_path, **more)

@@ -34,8 +34,7 @@ from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.record import from_json
-from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.model.records.verify.starting import Method, StartedReverse
+from risala.engine.model.records.verify.sessions import Method, StartedReverse, VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.http.api.app import create_api
 from risala.http.server.server import serve_app

@@ -31,7 +31,7 @@ from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.drivers.smpp.protocol.status import status_of as row_of
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.drivers.smpp.protocol.tlv import SC_INTERFACE_VERSION, Tlv
-from risala.engine.model.records.upkeep.esmes import EsmeView
+from risala.engine.model.records.upkeep.service import EsmeView
 from risala.smpp_server.answers import refused
 from risala.smpp_server.binds import SYSTEM_ID_MAX, BindDecisions
 from risala.smpp_server.line import RequestLine

@@ -12,7 +12,7 @@ import trio
 
 from risala.engine.follow.esmes import EsmeTotals
 from risala.engine.model.commands import Principal
-from risala.engine.model.records.upkeep.esmes import EsmeView
+from risala.engine.model.records.upkeep.service import EsmeView
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,3 +142,19 @@ async def test_an_operator_is_told_what_to_look_at_twice(open_house, quick):
         await house.gateway.perform("sender.deny", denied)
         listed = (await house.gateway.perform("sender.list", {}))["senders"]
         assert {each["name"]: each["marks"] for each in listed}["Zamzam"] == []
+
+
+def test_messages_by_sender_are_counted_up_to_a_bound(book):
+    organization_id = book.organization()
+    book.now_ms += HOUR_MS
+    since = book.now_ms
+    for sender, mode in (("Shop", "live"), ("Shop", "live"), ("Shop", "test"), ("Bank", "live")):
+        book.accept(organization_id, sender=sender, mode=mode)
+    names = ["Shop", "Bank", "Nobody"]
+    found = senders.sent_by_name(book.conn, organization_id, names, since)
+    assert found == {"Shop": 2, "Bank": 1, "Nobody": 0}
+    assert (
+        senders.sent_by_name(book.conn, organization_id, ["Shop"], since, counted_max=1)["Shop"]
+        == 1
+    )
+    assert senders.sent_by_name(book.conn, organization_id, ["Shop"], since + 1000)["Shop"] == 0

@@ -44,7 +44,7 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages import (
     reads as messages,
 )
-from risala.engine.journal.pages import figures, lists
+from risala.engine.journal.pages import lists
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.webhooks import history
 from risala.engine.model.errors import Conflict, InsufficientBalance
@@ -312,7 +312,7 @@ def test_the_volume_of_a_sender_is_a_sum_of_few_hours(book):
     run: list[str] = []
     book.conn.set_trace_callback(run.append)
     senders.weekly_volume(book.conn, organization_id, book.now_ms)
-    figures.sent_by_name(book.conn, organization_id, ["Shop"], book.now_ms)
+    senders.sent_by_name(book.conn, organization_id, ["Shop"], book.now_ms)
     book.conn.set_trace_callback(None)
     hours, names = (
         [step for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")] for sql in run

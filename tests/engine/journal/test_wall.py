@@ -18,7 +18,6 @@ SOURCE = Path(__file__).parents[3] / "src"
 WITHIN = re.compile(r"risala\.engine\.(journal(\.|$)|features\.\w+\.stored)")
 """Who is behind the wall: the journal, and what features store."""
 OF_A_CLOSED_FILE = {
-    "risala.engine.features.doctor.database",
     "risala.engine.features.doctor.machine",
 }
 """These read a database that no engine has open."""

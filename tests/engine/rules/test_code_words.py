@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from risala.engine.rules.code_words import (
+from risala.engine.rules.template import (
     minor_of,
     same_payment,
     shown_amount,

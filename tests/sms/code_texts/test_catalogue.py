@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from risala.engine.rules.code_words import variables_of
-from risala.engine.rules.template import freeze, render, template_fault
+from risala.engine.rules.template import freeze, render, template_fault, variables_of
 from risala.sms.code_texts import catalogue
 from risala.sms.code_texts.catalogue import (
     BUILT_IN,

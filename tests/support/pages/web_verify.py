@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from risala.engine.features.reverse.records import CarrierOrigin, HostedVerification, TextFault
 from risala.engine.model.errors import NotFound
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.engine.model.states import SessionState
 from risala.engine.model.times import iso
 from web_messages import AT_MS, MESSAGE_ID

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.upkeep.esmes import EsmeView
+from risala.engine.model.records.upkeep.service import EsmeView
 
 
 @dataclass(frozen=True, slots=True)

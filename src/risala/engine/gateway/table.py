@@ -30,7 +30,6 @@ from risala.engine.operations import (
     messages,
     money,
     organizations,
-    overview,
     security,
     senders,
     system,
@@ -47,7 +46,7 @@ A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
 
 _CORE: Final = (
-    *(organizations, keys, countries, money, senders, messages, message_lists, overview),
+    *(organizations, keys, countries, money, senders, messages, message_lists),
     *(system, security, verify, trail, carriers, webhooks, deliveries, inbound, account, users),
 )
 """The modules with the operations of the core."""

@@ -20,7 +20,6 @@ from risala.engine.journal.messages.live import EventRepository
 from risala.engine.journal.messages.messages import MessageRepository
 from risala.engine.journal.messages.verifications import VerificationRepository
 from risala.engine.journal.messages.waiting import QueueRepository
-from risala.engine.journal.pages.figures import FiguresRepository
 from risala.engine.journal.pages.find import MessageListRepository
 from risala.engine.journal.people.mails import MailRepository
 from risala.engine.journal.people.signing_in import SignInRepository
@@ -47,7 +46,6 @@ class Repositories:
     audit: AuditRepository
     carriers: CarrierRepository
     carrier_secrets: CarrierSecretRepository
-    figures: FiguresRepository
     inbound: InboundRepository
     ledger: LedgerRepository
     mails: MailRepository
@@ -77,7 +75,6 @@ class Repositories:
             audit=AuditRepository(store),
             carriers=CarrierRepository(store),
             carrier_secrets=CarrierSecretRepository(store),
-            figures=FiguresRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),
             mails=MailRepository(store),

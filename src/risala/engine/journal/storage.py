@@ -1,5 +1,5 @@
 """How much an organization's things besides messages take on the disk, and since when anything is
-stored."""
+stored; and how much waits for an operator."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.journal.accounts import senders
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.journal.store.sql import value_of
@@ -19,6 +20,7 @@ from risala.engine.model.records.people.organizations import (
     StoredOfKind,
     StoredTable,
 )
+from risala.engine.model.records.upkeep.service import DECIDING_MAX, Deciding
 
 _PASSED: Final = "retention.passed"
 
@@ -145,6 +147,19 @@ def first_ms(conn: sqlite3.Connection) -> int | None:
     return first
 
 
+def deciding(conn: sqlite3.Connection, now_ms: int) -> Deciding:
+    """One read of each kind, bounded all."""
+    theirs = {
+        name: int(count()(conn, now_ms))
+        for feature in features()
+        for name, count in feature.decides.items()
+    }
+    return Deciding(
+        senders=senders.count_asked(conn, DECIDING_MAX),
+        **theirs,
+    )
+
+
 # -- for the rest of the engine
 
 
@@ -160,6 +175,7 @@ class StorageRepository:
     uploads = read(uploads)
     newest_ms = read(newest_ms)
     first_ms = read(first_ms)
+    deciding = read(deciding)
     of_organization = scan(of_organization)
     fullest = scan(fullest)
     passed_at = read(passed_at)

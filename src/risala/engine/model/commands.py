@@ -13,7 +13,7 @@ from risala.dataclass import dataclass
 from risala.engine.model.lines import Line
 from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.records.keys import KeyChallenge, KeyType
-from risala.engine.model.records.verify.starting import Method, StartedReverse
+from risala.engine.model.records.verify.sessions import Method, StartedReverse
 from risala.engine.model.states import PRIORITY_MESSAGE, Mode
 from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
 from risala.sms.message import Alphabet, Concatenation

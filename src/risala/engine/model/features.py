@@ -40,6 +40,7 @@ NAMES: Final[tuple[str, ...]] = (
     *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations", "answers"),
     "opt_out_words",
     "search",
+    "overview",
 )
 """The features, each after those that it needs, and in the order in which they take part in a
 session; the doctor speaks of them in this order."""

@@ -200,7 +200,7 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
         limit=limit,
     )
     today = day_of(organization.time_zone, call.now_ms)
-    spent = services.repositories.figures.spent(organization.id, today - SPENT_DAYS, today)
+    spent = services.repositories.ledger.spent(organization.id, today - SPENT_DAYS, today)
     return LedgerPage(
         organization.id,
         organization.balance,

@@ -32,10 +32,10 @@ from risala.engine.model.records.accounts import (
     SenderRequestFilter,
 )
 from risala.engine.model.records.asks import Place, Steps
-from risala.engine.model.records.figures import SENT_MAX
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.senders import (
     REQUESTS,
+    SENT_MAX,
     CheckedName,
     DenialReason,
     FoundSender,
@@ -136,7 +136,7 @@ async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
     daily, weekly = (judge.volume(organization_id, hours) for hours in (DAY_HOURS, WEEK_HOURS))
     mine = call.services.repositories.senders.all(organization_id)
     approved = [each.name for each in mine if each.status == "approved"]
-    counts = call.services.repositories.figures.sent_by_name(
+    counts = call.services.repositories.senders.sent_by_name(
         organization_id,
         approved[:NAMES_MAX],
         call.now_ms - NAME_DAYS * _DAY_MS,

@@ -23,16 +23,19 @@ from risala.engine.model.features import features
 from risala.engine.model.findings import Grade, clock_finding
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.upkeep import esmes, plugins
-from risala.engine.model.records.upkeep.esmes import BoundEsmes
+from risala.engine.model.records.upkeep import plugins
 from risala.engine.model.records.upkeep.plugins import (
     PageFormNoted,
     PluginHealth,
     PluginsReport,
 )
 from risala.engine.model.records.upkeep.service import (
+    SESSIONS,
     SYSTEM,
+    WAITING,
+    BoundEsmes,
     ClockState,
+    Deciding,
     FoundPlugin,
     Machine,
     SystemFacts,
@@ -103,6 +106,11 @@ async def _show(call: Call[NoArguments]) -> SystemFacts:
         for name, each in feature.system.items()
     }
     return _facts(call.services, call.now_ms, theirs)
+
+
+@OPERATIONS(WAITING, roles=OPERATORS, operators=READERS)
+async def _waiting(call: Call[NoArguments]) -> Deciding:
+    return call.services.repositories.storage.deciding(call.now_ms)
 
 
 # -- its numbers
@@ -188,7 +196,7 @@ class ListEsmes(Arguments):
     """The sessions of customers' SMPP software that are bound now."""
 
 
-@OPERATIONS(esmes.SESSIONS, roles=OPERATORS, operators=READERS)
+@OPERATIONS(SESSIONS, roles=OPERATORS, operators=READERS)
 async def _list_esmes(call: Call[ListEsmes]) -> BoundEsmes:
     esmes = call.services.esmes
     return BoundEsmes(esmes.is_open, tuple(sorted(esmes.views(), key=lambda each: each.since)))

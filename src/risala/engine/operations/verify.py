@@ -39,7 +39,6 @@ from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
 from risala.engine.model.records.asks import CursorPage, Steps
-from risala.engine.model.records.figures import Funnel
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.verify.sessions import (
@@ -50,6 +49,7 @@ from risala.engine.model.records.verify.sessions import (
     LIST,
     SEND,
     CodeSent,
+    Funnel,
     JudgedCode,
     SessionPage,
     VerificationView,
@@ -337,7 +337,7 @@ async def _session_page(
 async def _figures(call: Call[SumSessions]) -> Funnel:
     arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
-    figures = call.services.repositories.figures
-    return figures.funnel(
+    stored = call.services.repositories.verifications
+    return stored.funnel(
         arguments.organization_id, arguments.mode, arguments.since, arguments.until
     )

@@ -37,9 +37,9 @@ from risala.engine.model.records.verify.sessions import (
     CodeSent,
     JudgedCode,
     SessionDelivery,
+    StartedReverse,
     VerificationView,
 )
-from risala.engine.model.records.verify.starting import StartedReverse
 from risala.engine.model.records.webhooks import Endpoint, Replayed, WebhookDelivery
 from risala.engine.model.wire import LEAN_STATUS
 from risala.http.api.schema import Places, enum_schema, json_schema

@@ -95,9 +95,11 @@ def _schema(field: RecordField, places: Places) -> Json:
     schema = _schema_of(field, places)
     if not field.may_be_none:
         return schema
-    if isinstance(schema.get("type"), str):
-        nullable = {**schema, "type": [schema["type"], "null"]}
-        return {**nullable, "enum": [*schema["enum"], None]} if "enum" in schema else nullable
+    match schema:
+        case {"type": str(kind), "enum": [*words]}:
+            return {**schema, "type": [kind, "null"], "enum": [*words, None]}
+        case {"type": str(kind)}:
+            return {**schema, "type": [kind, "null"]}
     return {"anyOf": [schema, {"type": "null"}]} if schema else schema
 
 

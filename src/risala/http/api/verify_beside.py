@@ -22,8 +22,8 @@ from risala.engine.model.records.verify.sessions import (
     TEMPLATE_NAME_CHARACTERS_MAX,
     USER_AGENT_CHARACTERS_MAX,
 )
-from risala.engine.rules.code_words import REPORTS, VARIABLES_MAX, word_fault, word_of
 from risala.engine.rules.people.emails import normalised
+from risala.engine.rules.template import REPORTS, VARIABLES_MAX, word_fault, word_of
 from risala.http.api import fields
 from risala.http.api.quick import CODE_CHARACTERS
 from risala.http.api.verify_bodies import CheckBody, CodeGuess, PublishableSendBody

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from risala.engine.model.commands import STARTING, Principal
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.http.api import fields
 from risala.http.api.answers import STARTED
 from risala.http.api.verify_bodies import LOCALES

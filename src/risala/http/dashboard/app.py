@@ -16,7 +16,6 @@ from risala.http.dashboard import (
     inbound,
     members,
     organizations,
-    overview,
     senders,
     webhooks,
 )
@@ -25,7 +24,6 @@ from risala.http.dashboard.billing import entries, statement
 from risala.http.dashboard.keys import listing as keys
 from risala.http.dashboard.keys import one as key
 from risala.http.dashboard.messages import composer, export, listing, message
-from risala.http.dashboard.start import page as start
 from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
 from risala.http.dashboard.verify import trying
@@ -83,8 +81,8 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *(
         route
         for page in (
-            *(account, organizations, members, overview, listing, message, keys, key),
-            *(start, composer, export, webhooks, senders, statement, settings_page),
+            *(account, organizations, members, listing, message, keys, key),
+            *(composer, export, webhooks, senders, statement, settings_page),
             *(verify_sessions, verify_settings, trying, entries, inbound),
         )
         for route in page.ROUTES

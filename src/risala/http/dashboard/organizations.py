@@ -41,7 +41,8 @@ async def found(request: PageRequest) -> TrioResponse:
     except Refusal as error:
         invitations = (await request.ask(account.SHOW)).invitations
         return await request.again(_PAGE, error, invitations=invitations, name=name)
-    return request.go(f"/app/{organization.id}/start", FOUNDED)
+    first = "start" if request.has("start") else ""
+    return request.go(f"/app/{organization.id}/{first}", FOUNDED)
 
 
 async def accept(request: PageRequest) -> TrioResponse:

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
-from risala.engine.model.records import figures
-from risala.engine.model.records.figures import HourCount, HourFigures, NetworkFigures
+from risala.engine.features.overview import records as figures
+from risala.engine.features.overview.records import HourCount, HourFigures, NetworkFigures
 from risala.engine.model.records.record import shallow
 from risala.engine.model.times import iso
 from risala.http.dashboard.messages.listing import cause_text

@@ -18,7 +18,7 @@ from risala.engine.model.records.verify.sessions import (
     TEMPLATE_NAME_CHARACTERS_MAX,
 )
 from risala.engine.model.wire import is_text
-from risala.engine.rules.code_words import VARIABLES_MAX, word_fault, word_of
+from risala.engine.rules.template import VARIABLES_MAX, word_fault, word_of
 from risala.http.common.client_address import parse_address
 from risala.plugins.face import CompatCodeDetails, CompatPayment
 from risala.sms.code_texts.catalogue import language_of

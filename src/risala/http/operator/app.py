@@ -13,7 +13,7 @@ from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.features import features
 from risala.engine.model.people import SessionKind
-from risala.http.operator import account, overview, plugins, senders, tries, users
+from risala.http.operator import account, plugins, senders, tries, users
 from risala.http.operator.audit import export as trail_export
 from risala.http.operator.audit import listing as trail
 from risala.http.operator.carriers import changes as carrier_changes
@@ -90,9 +90,7 @@ NAVIGATION: Final = (
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 ROOT: Final = "/operator"
-HOME: Final = f"{ROOT}/overview"
 PAGES: Final = (
-    overview,
     carriers,
     carrier_changes,
     carrier,
@@ -134,6 +132,11 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *identity.routes(ROOT),
     *(route for page in PAGES for route in page.ROUTES),
     *(route for feature in features() for table in feature.console for route in table()),
+)
+HOME: Final = next(
+    path
+    for path in (f"{ROOT}/overview", f"{ROOT}/carriers")
+    if any(route.path == path for route in ROUTES)
 )
 FACE: Final = WebFace(
     templates=(TEMPLATES,),

@@ -7,9 +7,10 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.alerts import records
+from risala.engine.features.overview.records import SERVICE
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.carriers import state
-from risala.engine.model.records.upkeep.service import OVERVIEW, Flow, Machine
+from risala.engine.model.records.upkeep.service import Flow, Machine
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.face import PageAccess
@@ -38,7 +39,7 @@ async def live(request: PageRequest) -> TrioResponse:
 
 
 async def _values(request: PageRequest) -> dict[str, Any]:
-    overview = await request.ask(OVERVIEW)
+    overview = await request.ask(SERVICE)
     alerts = await request.ask(records.LIST, open=True)
     attention = needed_first(alerts.alerts)[:ATTENTION_MAX]
     tiles = [tile(request.formats, lane) for lane in (await request.ask(state.LIST)).carriers]
@@ -63,6 +64,11 @@ async def _values(request: PageRequest) -> dict[str, Any]:
         ],
         "machine": _machine(overview.machine),
     }
+
+
+async def of_system(request: PageRequest) -> dict[str, Any]:
+    """For the page of the service and its machine: the mails that wait."""
+    return {"mails": (await request.ask(SERVICE, count=1)).mails}
 
 
 def _share(flow: Flow) -> float | None:
@@ -119,9 +125,9 @@ ROUTES: Final = (
         path=PAGE,
         view=shows("overview/show.html", _values),
         access=PageAccess.OPERATOR,
-        needs=OVERVIEW,
+        needs=SERVICE,
     ),
-    PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR, needs=OVERVIEW),
+    PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR, needs=SERVICE),
     PageRoute(
         path="/operator/alerts/<alert_id>/acknowledge",
         view=acknowledge,

@@ -38,8 +38,8 @@ from risala.engine.model.errors import (
     Unavailable,
 )
 from risala.engine.model.people import Language, ReachableOrganization, WebSession
-from risala.engine.model.records.figures import WAITING
 from risala.engine.model.records.people import organizations
+from risala.engine.model.records.upkeep.service import WAITING
 from risala.engine.model.states import Mode
 from risala.http.common.base import JsonApp, id_of_request
 from risala.http.common.client_address import ClientAddresses

@@ -23,9 +23,9 @@ from risala.engine.model.features import features
 from risala.engine.model.following import What
 from risala.engine.model.people import Browser, ReachableOrganization, SessionKind, User, WebSession
 from risala.engine.model.records.asks import Ask, Versioned
-from risala.engine.model.records.figures import Deciding
 from risala.engine.model.records.ledger import PartsToday
 from risala.engine.model.records.people.organizations import Organization
+from risala.engine.model.records.upkeep.service import Deciding
 from risala.engine.model.states import Mode
 from risala.http.common.client_address import (
     NETWORK_PREFIX_V6,

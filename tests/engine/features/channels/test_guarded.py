@@ -13,7 +13,7 @@ from risala.engine.features.reverse.service import ReverseStarting
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.records.keys import KeyChallenge, KeyType
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.engine.model.states import Mode
 from risala.plugins.contract import Refused, Scope
 

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from risala.engine.features.reverse.service import ReverseStarting
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.plugins.contract import Capabilities, Inbound
 from risala.plugins.testing.fake_driver import FakeDriver
 

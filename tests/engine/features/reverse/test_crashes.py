@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from risala.engine.journal.store.writer import Journal
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 
 pytestmark = pytest.mark.slow
 FILE = "risala.db"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pytest
 
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.records.verify.starting import Method, StartedReverse
+from risala.engine.model.records.verify.sessions import Method, StartedReverse
 
 SESSIONS = int(os.environ.get("RISALA_REVERSE_SESSIONS", "150"))
 SEED = int(os.environ.get("RISALA_REVERSE_SEED", "7"))

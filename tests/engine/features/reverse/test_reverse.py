@@ -11,7 +11,7 @@ from patience import until_true
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited, VerifyRefused
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.engine.model.states import Mode
 from risala.plugins.contract import HealthState
 

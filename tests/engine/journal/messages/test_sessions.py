@@ -7,6 +7,7 @@ import pytest
 from risala.engine.journal.messages import sessions
 from risala.engine.model.records.asks import Steps
 from risala.engine.model.records.message_lists import SessionFilter
+from risala.engine.model.records.verify.sessions import Funnel
 
 NOW = 10_000
 STATES = ("approved", "expired", "pending", "canceled")
@@ -106,3 +107,23 @@ def test_a_page_is_found_by_an_index_in_its_order(book, shop, recipient, index, 
         # Only those of one millisecond are put in order.
         sorts = [step for step in plan if "B-TREE" in step]
         assert all(re.search("(LAST TERM|RIGHT PART) OF ORDER BY", step) for step in sorts)
+
+
+def session(book, organization_id, number, status, attempts, at):
+    book.conn.execute(
+        "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts,"
+        " attempts_max, code_length, message_id, expires_at, created_at, updated_at)"
+        " VALUES (?, ?, 'live', '+22236000001', ?, ?, 5, 6, 'sms_x', 0, ?, 0)",
+        (f"ver_{number}", organization_id, status, attempts, at),
+    )
+
+
+def test_the_funnel_of_sessions(book):
+    organization_id = book.organization()
+    states = [("approved", 1), ("approved", 0), ("expired", 2), ("expired", 0), ("pending", 0)]
+    for number, (status, attempts) in enumerate(states):
+        session(book, organization_id, number, status, attempts, 100 + number)
+    session(book, organization_id, 99, "approved", 1, 5)
+    found = sessions.funnel(book.conn, organization_id, "live", 100, 200)
+    assert found == Funnel(5, 3, 2, 2, 1, is_cut=False)
+    assert sessions.funnel(book.conn, organization_id, "live", 100, 200, sessions_max=2).is_cut

@@ -4,8 +4,8 @@ import pytest
 
 from filter_sweep import refuse_place
 from risala.engine.model.callers import Role
-from risala.engine.model.records.figures import Funnel
 from risala.engine.model.records.record import to_json
+from risala.engine.model.records.verify.sessions import Funnel
 from web_verify import SESSION_ID, session
 
 LIST = "/app/org_1/verify"

@@ -8,7 +8,7 @@ from risala.cli.commands.accounts.asking import asks, mode_option
 from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.show import output
 from risala.cli.show.number import number_option
-from risala.engine.model.records.verify.starting import START, Method, StartedReverse
+from risala.engine.model.records.verify.sessions import START, Method, StartedReverse
 
 
 @click.command("start")

@@ -6,7 +6,7 @@ import click
 
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.show import output
-from risala.engine.model.records.upkeep.esmes import SESSIONS, BoundEsmes
+from risala.engine.model.records.upkeep.service import SESSIONS, BoundEsmes
 from risala.engine.model.times import iso
 
 

@@ -38,7 +38,6 @@ from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.commands import AnswerWay, Principal, SendMessage
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound
-from risala.engine.model.finding import Findable
 from risala.engine.model.records.conversations import (
     GET,
     LIST,
@@ -58,6 +57,7 @@ from risala.engine.model.records.conversations import (
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import AcceptedMessage, MessageView
 from risala.engine.model.records.record import from_json
+from risala.engine.model.records.search import Findable
 from risala.engine.model.states import Mode
 from risala.engine.operations.inbound import at_home
 from risala.engine.operations.messages import Body, MaybeKey

@@ -42,8 +42,8 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.errors import Invalid
-from risala.engine.model.finding import Findable
 from risala.engine.model.records.fields import NAME_MAX
+from risala.engine.model.records.search import Findable
 from risala.engine.model.states import Mode
 from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS

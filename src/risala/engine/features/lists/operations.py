@@ -47,7 +47,7 @@ from risala.engine.kernel.cursors import few_numbers, limit_of, part_of
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage, masked
 from risala.engine.model.errors import Invalid
-from risala.engine.model.finding import Findable
+from risala.engine.model.records.search import Findable
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.sms.limits import TEXT_CHARACTERS_MAX

@@ -30,9 +30,9 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.cursors import limit_of
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import NotFound
-from risala.engine.model.finding import Findable, SearchHit, SearchWords
 from risala.engine.model.ids import is_id, key_ms, key_of
 from risala.engine.model.records.record import shallow
+from risala.engine.model.records.search import Findable, SearchHit, SearchWords
 from risala.engine.rules.days import midnight
 from risala.engine.rules.roles import SUPPORT, VIEWERS
 from risala.engine.services import Services

@@ -8,7 +8,7 @@ from risala.engine.delivery.worker.worker import UNTRUSTED, CarrierWorker
 from risala.engine.features.reverse.records import CarrierOrigin, LineFault, ReverseLine
 from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import duty
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.engine.model.states import Gate
 from risala.engine.services import Services
 from risala.sms.numbering.countries import network

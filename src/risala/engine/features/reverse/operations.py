@@ -21,8 +21,12 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Conflict
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.model.records.verify.starting import START, Method, StartedReverse
+from risala.engine.model.records.verify.sessions import (
+    START,
+    Method,
+    StartedReverse,
+    VerificationView,
+)
 from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS
 

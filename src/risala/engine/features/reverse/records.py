@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from risala.dataclass import dataclass
 from risala.engine.model.commands import Starts
 from risala.engine.model.records.asks import FeatureAccess
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.engine.model.states import SessionState
 
 NAME: Final = "reverse"

@@ -27,7 +27,7 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, VerifyRefused
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.verify.starting import Method, StartedReverse
+from risala.engine.model.records.verify.sessions import Method, StartedReverse
 from risala.engine.model.states import Mode, SessionState
 from risala.engine.rules.verification import VerificationRow
 from risala.engine.services import Services

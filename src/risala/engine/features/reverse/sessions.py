@@ -10,7 +10,7 @@ from risala.engine.features.reverse.records import MEMBER, NAME, ReverseRequest,
 from risala.engine.features.reverse.rules import mark_of, name_in_text
 from risala.engine.features.reverse.stored import ReverseRepository
 from risala.engine.model.errors import VerifyRefused
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.engine.rules.verification import VerificationRow
 from risala.engine.verify.session_features import (
     NOTHING,

@@ -16,7 +16,7 @@ from risala.engine.journal.store.pages import AccountPart
 from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.model.feature_work import Forgot
 from risala.engine.model.records.messages import Stamp, StoreArrival, StoreBeside
-from risala.engine.model.records.verify.starting import Method
+from risala.engine.model.records.verify.sessions import Method
 from risala.engine.model.states import SessionState
 from risala.engine.model.times import iso
 from risala.engine.rules.verification import Trigger, VerificationRow

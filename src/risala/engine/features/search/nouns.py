@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.engine.features.search.stored.messages import KIND as MESSAGE
 from risala.engine.features.search.stored.messages import find_messages
-from risala.engine.model.finding import Findable
+from risala.engine.model.records.search import Findable
 from risala.engine.rules.roles import STAFF, SUPPORT
 
 NOUNS: Final = (

@@ -8,7 +8,6 @@ from typing import Annotated, Final
 from pydantic import Field, PlainValidator
 
 from risala.engine.features.search.nouns import NOUNS
-from risala.engine.features.search.rules import read_words
 from risala.engine.features.search.stored.rows import SearchRepository
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import ArgumentKind, ModeWord, OfMaybeOrganization, words
@@ -16,12 +15,23 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.features import features
-from risala.engine.model.finding import Findable, SearchHit, SearchWords
-from risala.engine.model.records.search import FIND, ITEMS_MAX, WORDS_MAX, FoundItem, FoundItems
+from risala.engine.model.ids import is_id, is_id_end
+from risala.engine.model.records.asks import NumberPart
+from risala.engine.model.records.search import (
+    FIND,
+    ITEMS_MAX,
+    WORDS_MAX,
+    Findable,
+    FoundItem,
+    FoundItems,
+    SearchHit,
+    SearchWords,
+)
 from risala.engine.model.states import Mode
 from risala.engine.rules.roles import VIEWERS
 from risala.engine.rules.windows import SlidingWindows, Window
 from risala.engine.services import Services
+from risala.sms.numbering.plan import NumberingPlan
 
 A_MINUTE_MAX: Final = 120
 """Searches of one member, operator or key in a minute: somebody who types searches twice a
@@ -151,3 +161,19 @@ def _in_mode(hit: SearchHit) -> str:
     if hit.mode != _TEST:
         return hit.page
     return f"{hit.page}{'&' if '?' in hit.page else '?'}mode=test"
+
+
+def read_words(
+    plan: NumberingPlan, text: str, organization_id: str | None, mode: str, *, of_mode: bool
+) -> SearchWords:
+    """What a text may be: a part of a number, an id or the end of one, and always words.
+
+    Args:
+        text: with single spaces.
+        organization_id: None: all organizations are searched.
+    """
+    digits, part = plan.digits_of(text), None
+    if digits is not None and len(digits) >= plan.part_min:
+        part = NumberPart(digits, plan.ranges_of(digits))
+    is_end = is_id_end(text) or is_id(text, text.partition("_")[0])
+    return SearchWords(text, organization_id, mode, of_mode, part, text if is_end else "")

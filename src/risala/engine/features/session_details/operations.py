@@ -25,8 +25,8 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.verify.sessions import TEMPLATE_NAME_CHARACTERS_MAX
-from risala.engine.rules.code_words import named_template_fault
 from risala.engine.rules.roles import DEVELOPERS, READERS, VIEWERS
+from risala.engine.rules.template import named_template_fault
 from risala.engine.rules.verify_settings import language_fault
 
 _MOST: Final = TEMPLATE_NAME_CHARACTERS_MAX

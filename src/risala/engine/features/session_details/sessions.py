@@ -16,7 +16,8 @@ from risala.engine.features.session_details.stored_texts import CodeTemplateRepo
 from risala.engine.model.commands import Beside
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.states import Mode
-from risala.engine.rules.code_words import (
+from risala.engine.rules.sealing import NONCE_BYTES, Seal
+from risala.engine.rules.template import (
     PAYMENT,
     minor_of,
     names_payment,
@@ -24,7 +25,6 @@ from risala.engine.rules.code_words import (
     shown_amount,
     variables_of,
 )
-from risala.engine.rules.sealing import NONCE_BYTES, Seal
 from risala.engine.rules.verification import VerificationRow
 from risala.engine.verify.session_features import (
     NOTHING,

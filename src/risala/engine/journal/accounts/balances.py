@@ -152,6 +152,15 @@ def _shown(conn: sqlite3.Connection, seqs: list[int]) -> tuple[LedgerEntry, ...]
 # -- for the rest of the engine
 
 
+def spent(conn: sqlite3.Connection, organization_id: str, since: int, until: int) -> int:
+    """Charged on the days from ``since`` until before ``until``, in minor units."""
+    statement = (
+        "SELECT coalesce(sum(amount), 0) FROM spending"
+        " WHERE organization_id = ? AND day >= ? AND day < ?"
+    )
+    return int(value_of(conn, statement, (organization_id, since, until)))
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerRepository:
     """Balances and what changes them. All reads are by an index, on the loop's thread;
@@ -164,6 +173,7 @@ class LedgerRepository:
 
     balance_on = read(balance_state)
     statement = read(page)
+    spent = read(spent)
 
     async def audit(self, heads: Sequence[Head] = ()) -> AuditReport:
         """Check all books against each other, and the audit trail.

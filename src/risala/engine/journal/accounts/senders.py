@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.names import NUMBER
 from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.searching import part, spellings
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict
+from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.records.accounts import (
     CLEARED,
     REQUESTED,
@@ -24,7 +28,7 @@ from risala.engine.model.records.accounts import (
 )
 from risala.engine.model.records.asks import CursorPage, Place, Steps
 from risala.engine.model.records.messages import Stamp
-from risala.engine.model.records.senders import Sender
+from risala.engine.model.records.senders import SENT_MAX, Sender
 from risala.engine.rules.likeness import Owned
 from risala.sms.address import fold_sender
 
@@ -186,6 +190,27 @@ def volume(conn: sqlite3.Connection, organization_id: str, now_ms: int, hours: i
     return int(count)
 
 
+def sent_by_name(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    names: Sequence[str],
+    since_ms: int,
+    *,
+    counted_max: int = SENT_MAX,
+) -> dict[str, int]:
+    """Live messages by sender since then: a value of ``counted_max`` means that or more."""
+    statement = (
+        "SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_by_sender"  # noqa: S608 -- constants
+        " WHERE organization = (SELECT no FROM organizations WHERE id = ?)"
+        f" AND sender = {NUMBER} AND key >= ? AND mode = 0 LIMIT ?)"
+    )
+    since = since_ms << KEY_COUNTER_BITS
+    return {
+        name: value_of(conn, statement, (organization_id, name, since, counted_max))
+        for name in names
+    }
+
+
 def approve_by_volume(conn: sqlite3.Connection, organization_id: str, stamp: Stamp) -> None:
     """Approve the organization's cleared senders if its week's volume is reached."""
     if weekly_volume(conn, organization_id, stamp.now_ms) < WEEKLY_MESSAGES:
@@ -288,6 +313,7 @@ class SenderRepository:
     owned_names = read(owned_names)
     waiting_for_volume = read(waiting_for_volume)
     volume = read(volume)
+    sent_by_name = read(sent_by_name)
     undecided = read(undecided)
     requested = read(waiting)
     page = read(page)

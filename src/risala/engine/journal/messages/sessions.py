@@ -16,6 +16,7 @@ from risala.engine.model.features import features
 from risala.engine.model.records.asks import TIME_END, CursorPage, Place, Steps
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.messages import Stamp
+from risala.engine.model.records.verify.sessions import SESSIONS_MAX, Funnel
 from risala.engine.model.states import SessionState
 from risala.engine.rules.verification import TABLE, Trigger, VerificationRow
 
@@ -124,6 +125,31 @@ def _way(filters: SessionFilter, recipient: str | None) -> Walk:
         since=0 if filters.since is None else filters.since,
         until=TIME_END if filters.until is None else filters.until,
     )
+
+
+def funnel(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    mode: str,
+    since_ms: int,
+    until_ms: int,
+    *,
+    sessions_max: int = SESSIONS_MAX,
+) -> Funnel:
+    """The results of a period's verification sessions."""
+    rows = conn.execute(
+        "SELECT status, attempts > 0, count(*) FROM (SELECT status, attempts FROM verifications"
+        " WHERE organization_id = ? AND mode = ? AND created_at >= ? AND created_at < ?"
+        " ORDER BY created_at DESC LIMIT ?) GROUP BY 1, 2",
+        (organization_id, mode, since_ms, until_ms, sessions_max),
+    ).fetchall()
+    by_status = {
+        each: sum(count for status, _, count in rows if status == each)
+        for each in ("approved", "expired", "pending")
+    }
+    whole = sum(count for *_, count in rows)
+    tried = sum(count for status, was_tried, count in rows if was_tried or status == "approved")
+    return Funnel(sessions=whole, tried=tried, is_cut=whole == sessions_max, **by_status)
 
 
 def place_of(row: VerificationRow) -> Place:

@@ -381,6 +381,7 @@ class VerificationRepository:
     pending_to = read(pending_to)
     page = read(sessions.page)
     page_by_part = scan(sessions.page)
+    funnel = read(sessions.funnel)
     nearest_deadlines = read(nearest_deadlines)
     accepted_since = read(accepted_since)
     sealed = read(sessions.sealed)

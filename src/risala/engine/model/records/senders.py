@@ -17,6 +17,8 @@ REASONS: Final = {
     "ownership": "Account information is insufficient to verify ownership of the brand.",
 }
 """Reasons for which a request may be denied (specification §2.4)."""
+SENT_MAX: Final = 2000
+"""Messages of one sender that are counted, so that all names of a page take a few milliseconds."""
 _ELSEWHERE: Final = {
     **REASONS,
     "regulations": "The use does not comply with the country's telecommunications regulations.",

@@ -12,10 +12,11 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.overview import records as figures
+from risala.engine.features.overview.records import FirstSteps
 from risala.engine.model.errors import EngineError, NotFound, Refusal
 from risala.engine.model.following import What
-from risala.engine.model.records import figures, keys, messages
-from risala.engine.model.records.figures import FirstSteps
+from risala.engine.model.records import keys, messages
 from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyType
 from risala.engine.model.records.messages import MessageStory
 from risala.engine.model.records.verify.settings import CONFIG

@@ -8,8 +8,8 @@ from typing import Final
 from markupsafe import Markup
 
 from risala.dataclass import dataclass
-from risala.engine.model.records import figures
-from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
+from risala.engine.features.overview import records as figures
+from risala.engine.features.overview.records import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.records.keys import ApiKey
 from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest

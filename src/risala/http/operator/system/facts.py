@@ -14,7 +14,7 @@ from risala.config.model import Settings
 from risala.config.secrets import redact
 from risala.dataclass import dataclass
 from risala.engine.features.alerts import records
-from risala.engine.model.records.upkeep.service import OVERVIEW, SYSTEM, BackupNote, SystemFacts
+from risala.engine.model.records.upkeep.service import SYSTEM, BackupNote, SystemFacts
 from risala.http.operator.alerts import shown_alerts
 from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
@@ -30,7 +30,6 @@ _MIB: Final = 1 << 20
 
 async def show(request: PageRequest) -> TrioResponse:
     facts = await request.ask(SYSTEM)
-    overview = await request.ask(OVERVIEW, count=1)
     alerts = await request.ask(records.LIST, limit=ALERTS_SHOWN)
     settings = shown_settings(request.site.settings)
     return await request.page(
@@ -39,12 +38,11 @@ async def show(request: PageRequest) -> TrioResponse:
         disk=_disk(facts),
         size=lambda bytes_: _size(request, bytes_),
         backup_is_old=_is_old(request, facts.backup),
-        mails=overview.mails,
         mailer=request.site.settings.mail.mailer,
         has_mailer=request.site.gateway.people.has_mailer,
         alerts=shown_alerts(request, alerts.alerts),
         open_alerts=alerts.open,
-        **{"rules": [], **await request.of_features("system")},
+        **{"rules": [], "mails": None, **await request.of_features("system")},
         changed=[each for each in settings if not each.is_usual],
         settings=settings,
     )

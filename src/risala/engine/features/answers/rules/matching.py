@@ -13,8 +13,8 @@ from risala.engine.features.answers.rules.languages import chosen
 from risala.engine.features.tables.rules.rendering import render, unknown_placeholders
 from risala.engine.model.people import Language
 from risala.engine.model.records.answer_rules import DAYS, AnswerRule
-from risala.engine.rules.code_words import word_fault
 from risala.engine.rules.keywords import folded, keyword_of, words_of
+from risala.engine.rules.template import word_fault
 
 VARIABLES: Final = ("number", "name", "keyword", "date", "time")
 """What may stand between double braces in an answer."""

@@ -47,8 +47,8 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.commands import AHEAD_MAX_S
 from risala.engine.model.errors import Invalid
-from risala.engine.model.finding import Findable
 from risala.engine.model.money import money
+from risala.engine.model.records.search import Findable
 from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 

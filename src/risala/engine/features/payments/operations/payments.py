@@ -47,10 +47,10 @@ from risala.engine.kernel.cursors import MaybeIdPlace, limit_of, written
 from risala.engine.kernel.operation import Call, Operations, Weight
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Forbidden
-from risala.engine.model.finding import Findable
 from risala.engine.model.people import Language
 from risala.engine.model.records.asks import Steps
 from risala.engine.model.records.record import shallow
+from risala.engine.model.records.search import Findable
 from risala.engine.operations.money import refuse_if_nobody_pays
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, STAFF, VIEWERS
 from risala.engine.services import Services

@@ -34,9 +34,9 @@ from risala.engine.model.money import money
 from risala.engine.model.people_records import MailKind
 from risala.engine.model.records.asks import CursorPage, Place, Steps
 from risala.engine.model.records.fields import Moment, Money
-from risala.engine.model.records.figures import DECIDING_MAX
 from risala.engine.model.records.ledger import LedgerEntry
 from risala.engine.model.records.record import to_json
+from risala.engine.model.records.upkeep.service import DECIDING_MAX
 
 _TABLE: Final = "payments"
 _OPEN: Final = "state IN ('begun', 'waiting')"

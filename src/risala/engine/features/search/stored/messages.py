@@ -16,7 +16,6 @@ from risala.engine.journal.pages import find as finding
 from risala.engine.journal.pages import lists
 from risala.engine.journal.state import find_key
 from risala.engine.journal.store.sql import value_of
-from risala.engine.model.finding import SearchHit, SearchWords
 from risala.engine.model.ids import key_of
 from risala.engine.model.numbers import MODES
 from risala.engine.model.records.asks import NumberPart
@@ -26,6 +25,7 @@ from risala.engine.model.records.message_lists import (
     MessageFilter,
     Sought,
 )
+from risala.engine.model.records.search import SearchHit, SearchWords
 
 KIND: Final = "message"
 _FAILED: Final = ("failed", "undelivered")

@@ -17,8 +17,8 @@ from risala.dataclass import dataclass
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.store.searching import NumberIndex, containing, numbers_with
 from risala.engine.journal.store.sql import markers
-from risala.engine.model.finding import Findable, SearchHit, SearchWords
 from risala.engine.model.records.asks import TooManyNumbersError
+from risala.engine.model.records.search import Findable, SearchHit, SearchWords
 
 LOOKED_MAX: Final = 5000
 """Rows of one kind that are searched for words."""

@@ -9,9 +9,6 @@ from risala.dataclass import dataclass
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import JsonName, Moment
-from risala.engine.model.records.figures import Deciding
-from risala.engine.model.records.messages import Unserved
-from risala.engine.model.records.webhooks import Behind
 
 # What happened to live messages, by the minute, and why some failed.
 
@@ -63,6 +60,22 @@ class FailureShare:
         object.__setattr__(self, "text", cause_text(self.cause))
 
 
+DECIDING_MAX: Final = 100
+"""The limit of each count for an operator: a page shows "99+", and counting stays cheap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """How much waits; :data:`DECIDING_MAX` stands for that many or more."""
+
+    senders: int
+    """Requests that are neither cleared nor denied."""
+    payments: int = 0
+    """Payments that their customers reported as paid, and that an operator settles."""
+    approvals: int = 0
+    """What an operator asked for, and another one confirms."""
+
+
 @dataclass(frozen=True, slots=True)
 class MailsWaiting:
     """What is owed of mails."""
@@ -92,26 +105,6 @@ class Machine:
     request_log_bytes: int | None
     backup: BackupNote | None
     """The last that was made here."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceOverview:
-    """Figures of live messages; nothing in it has a number or a text."""
-
-    at: Moment
-    series: tuple[FlowAt, ...]
-    last_minute: Flow
-    last_hour: Flow
-    last_hour_yesterday: Flow
-    today: Flow
-    yesterday: Annotated[Flow, JsonName("yesterdayByNow")]
-    """Up to the same moment."""
-    failures: tuple[FailureShare, ...]
-    unserved: Unserved
-    webhooks: Behind
-    mails: MailsWaiting
-    decide: Deciding
-    machine: Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +170,7 @@ class SystemFacts:
     """None: there is no second machine."""
 
 
-OVERVIEW: Final = Ask("console.overview", ServiceOverview)
+WAITING: Final = Ask("console.waiting", Deciding)
 SYSTEM: Final = Ask("system.show", SystemFacts)
 
 
@@ -223,3 +216,41 @@ def _left(left_s: int) -> str:
     unit, size = ("hour", _HOUR_S) if left_s >= _HOUR_S else ("minute", _MINUTE_S)
     count = -(-left_s // size)
     return f"about {count} {unit}{'' if count == 1 else 's'} left"
+
+
+# The clients bound to the SMPP server.
+
+
+@dataclass(frozen=True, slots=True)
+class EsmeView:
+    """One bound session."""
+
+    system_id: str
+    credential_id: str
+    organization_id: str
+    mode: str
+    kind: str
+    """``transmitter``, ``receiver`` or ``transceiver``."""
+    version: str
+    """The version that the customer's software announces: ``3.4``."""
+    peer: Annotated[str | None, JsonName("address")]
+    is_tls: Annotated[bool, JsonName("tls")]
+    since: Moment
+    accepted: int
+    """Submits that became messages."""
+    refused: int
+    """Submits that did not."""
+    delivered: int
+    """Receipts and texts that it accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundEsmes:
+    """The bound sessions, the longest bound first."""
+
+    is_open: Annotated[bool, JsonName("open")]
+    """Whether anybody could bind: the server runs."""
+    sessions: tuple[EsmeView, ...]
+
+
+SESSIONS: Final = Ask("smpp.sessions", BoundEsmes)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import AUDITED, UNAUDITED, Count, Moment, OneOf
-from risala.engine.model.records.figures import Funnel
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Count, JsonName, Moment, OneOf
 from risala.engine.model.states import Mode, SessionState
 
 TAGS_MAX: Final = 10
@@ -20,6 +20,8 @@ PAYEE_CHARACTERS_MAX: Final = 60
 """Of a variable too."""
 TEMPLATE_NAME_CHARACTERS_MAX: Final = 40
 """Of a variable's name too."""
+SESSIONS_MAX: Final = 5000
+"""Sessions in one funnel, the latest of its time: a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,55 @@ class SessionDelivery:
     message_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Sessions, how many of them were answered, and how many were approved."""
+
+    sessions: int
+    tried: int
+    approved: int
+    expired: int
+    pending: int
+    is_cut: Annotated[bool, JsonName("latestOnly")]
+    """True: there were more than :data:`SESSIONS_MAX`, and these are the latest."""
+
+
 LIST: Final = Ask("verify.list", SessionPage)
 FIGURES: Final = Ask("verify.figures", Funnel)
 SEND: Final = Ask("verify.send", CodeSent)
 CHECK: Final = Ask("verify.check", JudgedCode)
 GET: Final = Ask("verify.get", VerificationView)
 CANCEL: Final = Ask("verify.cancel", VerificationView)
+
+
+# Without a code: the user sends a text or calls.
+
+
+class Method(StrEnum):
+    """What the user does."""
+
+    INBOUND_SMS = "inbound_sms"
+    MISSED_CALL = "missed_call"
+
+
+@dataclass(frozen=True, slots=True)
+class StartedReverse:
+    """What the user has to do, and where the program shows it."""
+
+    verification_id: str
+    status: SessionState
+    method: Annotated[str, OneOf(tuple(Method))]
+    send_to: str
+    """The number of the service that the user texts or calls."""
+    text: str | None = field(repr=False)
+    """What the user sends: the organization's name and a word that counts once. None: a call."""
+    link: str = field(repr=False)
+    """Opens the application for texts, or for calls, of a phone with all of it filled in."""
+    qr_svg: str = field(repr=False)
+    """The same for a phone's camera, as an SVG drawing."""
+    page: str = field(repr=False)
+    """The address of a page that shows all this and how it stands. Who has it may open it."""
+    expires_at: Moment
+
+
+START: Final = Ask("verify.start", StartedReverse)

@@ -1,4 +1,4 @@
-"""Figures of an organization, of what waits for an operator, and of the whole service."""
+"""Figures of an organization, and of the whole service."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.features.overview import records as figures
+from risala.engine.features.overview.records import FirstSteps, Overview, ServiceOverview
+from risala.engine.features.overview.stored import FiguresRepository
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
@@ -13,21 +16,16 @@ from risala.engine.kernel.arguments import (
     MaybeWhole,
     ModeWord,
     Moment,
-    NoArguments,
     OfOrganization,
     fault,
     text,
 )
 from risala.engine.kernel.operation import Call, Operations
-from risala.engine.model.records import figures
-from risala.engine.model.records.figures import WAITING, Deciding, FirstSteps, Overview
 from risala.engine.model.records.message_lists import MessageFilter
 from risala.engine.model.records.upkeep.service import (
     DAY_MINUTES,
     HOUR_MINUTES,
     MINUTE_MS,
-    OVERVIEW,
-    ServiceOverview,
 )
 from risala.engine.operations.money import SPENT_DAYS
 from risala.engine.operations.system import machine
@@ -58,7 +56,8 @@ _OWN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
 
 @OPERATIONS(figures.OVERVIEW, operators=READERS, **_OWN)
 async def _overview(call: Call[ShowOverview]) -> Overview:
-    arguments, stored = call.arguments, call.services.repositories.figures
+    arguments, theirs = call.arguments, call.services.repositories
+    stored = theirs.part(FiguresRepository)
     mine, mode = arguments.organization_id, arguments.mode
     zone = call.services.accounts.organization(mine).time_zone
     until_ms = min(arguments.until, arguments.since + DAYS_MAX * _DAY_MS)
@@ -68,23 +67,23 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
     so_far = min(until, call.now_ms // _HOUR_MS + 1)
     day, first = day_of(zone, call.now_ms), day_of(zone, arguments.since)
     last = day_of(zone, until_ms - 1)
-    page = call.services.repositories.message_lists.page(MessageFilter(mine, mode), limit=FEED_MAX)
+    page = theirs.message_lists.page(MessageFilter(mine, mode), limit=FEED_MAX)
     return Overview(
         hours=stored.hours(mine, mode, since, until),
         networks=stored.networks(mine, mode, since, until),
         median_ms=stored.median_ms(mine, mode, since, until),
         before=stored.hours(mine, mode, since - back, so_far - back),
-        funnel=stored.funnel(mine, mode, arguments.since, until_ms),
+        funnel=theirs.verifications.funnel(mine, mode, arguments.since, until_ms),
         approved_hours=stored.approved_hours(mine, mode, arguments.since, until_ms),
-        spent=stored.spent(mine, first, last + 1),
+        spent=theirs.ledger.spent(mine, first, last + 1),
         spent_by_day=stored.spent_by_day(mine, min(first, last + 1 - SPENT_DAYS), last + 1),
-        spent_a_day=stored.spent(mine, day - SPENT_DAYS, day) // SPENT_DAYS,
+        spent_a_day=theirs.ledger.spent(mine, day - SPENT_DAYS, day) // SPENT_DAYS,
         feed=page.messages,
         uncertain=stored.uncertain(mine, mode),
         waiting_since=stored.waiting_since(mine, call.now_ms - WAITS_TOO_LONG_MS),
         disabled_endpoints=sum(
             not each.enabled and each.mode == mode
-            for each in call.services.repositories.endpoints.of_organization(mine)
+            for each in theirs.endpoints.of_organization(mine)
         ),
         failures=stored.failures(mine, mode, arguments.since, until_ms),
     )
@@ -92,13 +91,9 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
 
 @OPERATIONS(figures.STEPS, operators=READERS, **_OWN)
 async def _steps(call: Call[OfOrganization]) -> FirstSteps:
-    call.services.accounts.organization(call.arguments.organization_id)
-    return call.services.repositories.figures.first_steps(call.arguments.organization_id)
-
-
-@OPERATIONS(WAITING, roles=OPERATORS, operators=READERS)
-async def _waiting(call: Call[NoArguments]) -> Deciding:
-    return call.services.repositories.figures.deciding(call.now_ms)
+    services, organization_id = call.services, call.arguments.organization_id
+    services.accounts.organization(organization_id)
+    return services.repositories.part(FiguresRepository).first_steps(organization_id)
 
 
 # -- the whole service, from running counts
@@ -135,7 +130,7 @@ def _count(arguments: ShowService) -> int:
     return max(1, min(arguments.count or usual, most))
 
 
-@OPERATIONS(OVERVIEW, roles=OPERATORS, operators=READERS)
+@OPERATIONS(figures.SERVICE, roles=OPERATORS, operators=READERS)
 async def _show_service(call: Call[ShowService]) -> ServiceOverview:
     arguments, services = call.arguments, call.services
     now_ms, counts = call.now_ms, services.recorder.minutes
@@ -157,6 +152,6 @@ async def _show_service(call: Call[ShowService]) -> ServiceOverview:
         unserved=services.repositories.queue.unserved(UNSERVED_MAX),
         webhooks=services.repositories.deliveries.behind(now_ms),
         mails=services.repositories.mails.waiting(),
-        decide=services.repositories.figures.deciding(call.now_ms),
+        decide=services.repositories.storage.deciding(call.now_ms),
         machine=machine(services.settings.storage.data_dir),
     )

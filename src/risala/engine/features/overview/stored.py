@@ -12,33 +12,26 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.accounts import keys as stored_keys
-from risala.engine.journal.accounts import senders
-from risala.engine.journal.pages import lists
-from risala.engine.journal.store.names import NUMBER
-from risala.engine.journal.store.repository import Store, read
-from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.webhooks import endpoints
-from risala.engine.model.features import features
-from risala.engine.model.ids import KEY_COUNTER_BITS
-from risala.engine.model.numbers import DELIVERED, FAILED, MODES, UNDELIVERED
-from risala.engine.model.records.figures import (
-    DECIDING_MAX,
-    SENT_MAX,
-    SESSIONS_MAX,
-    Deciding,
+from risala.engine.features.overview.records import (
     FailureFigures,
     FirstHook,
     FirstMessage,
     FirstSession,
     FirstSteps,
-    Funnel,
     HourCount,
     HourFigures,
     NetworkFigures,
 )
+from risala.engine.journal.accounts import keys as stored_keys
+from risala.engine.journal.pages import lists
+from risala.engine.journal.store.repository import Store, read
+from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.numbers import DELIVERED, FAILED, MODES, UNDELIVERED
 from risala.engine.model.records.message_lists import FeedMessage
 from risala.engine.model.records.record import shallow
+from risala.engine.model.records.verify.sessions import SESSIONS_MAX
 
 # -- a new organization's progress. Nothing is stored for it: each step is read from its traces,
 # with a limit for each query.
@@ -221,35 +214,10 @@ def within_ms(buckets: Sequence[tuple[int, int]], share: float) -> int | None:
     return None
 
 
-def funnel(
-    conn: sqlite3.Connection,
-    organization_id: str,
-    mode: str,
-    since_ms: int,
-    until_ms: int,
-    *,
-    sessions_max: int = SESSIONS_MAX,
-) -> Funnel:
-    """The results of a period's verification sessions."""
-    rows = conn.execute(
-        "SELECT status, attempts > 0, count(*) FROM (SELECT status, attempts FROM verifications"
-        " WHERE organization_id = ? AND mode = ? AND created_at >= ? AND created_at < ?"
-        " ORDER BY created_at DESC LIMIT ?) GROUP BY 1, 2",
-        (organization_id, mode, since_ms, until_ms, sessions_max),
-    ).fetchall()
-    by_status = {
-        each: sum(count for status, _, count in rows if status == each)
-        for each in ("approved", "expired", "pending")
-    }
-    whole = sum(count for *_, count in rows)
-    tried = sum(count for status, was_tried, count in rows if was_tried or status == "approved")
-    return Funnel(sessions=whole, tried=tried, is_cut=whole == sessions_max, **by_status)
-
-
 def approved_hours(
     conn: sqlite3.Connection, organization_id: str, mode: str, since_ms: int, until_ms: int
 ) -> tuple[HourCount, ...]:
-    """The approved ones among the sessions that :func:`funnel` counts, by hour."""
+    """The approved ones among the latest sessions of a time, by hour."""
     rows = conn.execute(
         "SELECT created_at / ? AS hour, count(*) FROM (SELECT status, created_at FROM verifications"
         " WHERE organization_id = ? AND mode = ? AND created_at >= ? AND created_at < ?"
@@ -269,35 +237,6 @@ def spent_by_day(
     )
     amounts: dict[int, int] = dict(rows.fetchall())
     return tuple(amounts.get(day, 0) for day in range(since, until))
-
-
-def spent(conn: sqlite3.Connection, organization_id: str, since: int, until: int) -> int:
-    """Charged on the days from ``since`` until before ``until``, in minor units."""
-    statement = (
-        "SELECT coalesce(sum(amount), 0) FROM spending"
-        " WHERE organization_id = ? AND day >= ? AND day < ?"
-    )
-    return int(value_of(conn, statement, (organization_id, since, until)))
-
-
-def sent_by_name(
-    conn: sqlite3.Connection,
-    organization_id: str,
-    names: Sequence[str],
-    since_ms: int,
-    *,
-    counted_max: int = SENT_MAX,
-) -> dict[str, int]:
-    """Live messages by sender since then: a value of ``counted_max`` means that or more."""
-    statement = (
-        "SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_by_sender"  # noqa: S608 -- constants
-        f" WHERE {_ORGANIZATION} AND sender = {NUMBER} AND key >= ? AND mode = 0 LIMIT ?)"
-    )
-    since = since_ms << KEY_COUNTER_BITS
-    return {
-        name: value_of(conn, statement, (organization_id, name, since, counted_max))
-        for name in names
-    }
 
 
 def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> tuple[str, ...]:
@@ -351,22 +290,6 @@ def waiting_since(conn: sqlite3.Connection, organization_id: str, before_ms: int
     return since
 
 
-# -- of all organizations
-
-
-def deciding(conn: sqlite3.Connection, now_ms: int) -> Deciding:
-    """One read of each kind, bounded all."""
-    theirs = {
-        name: int(count()(conn, now_ms))
-        for feature in features()
-        for name, count in feature.decides.items()
-    }
-    return Deciding(
-        senders=senders.count_asked(conn, DECIDING_MAX),
-        **theirs,
-    )
-
-
 # -- for the rest of the engine
 
 
@@ -380,21 +303,12 @@ class FiguresRepository:
 
     _store: Store
 
-    # -- of an organization
-
     hours = read(hours)
     networks = read(networks)
     median_ms = read(whole_median_ms)
-    funnel = read(funnel)
     approved_hours = read(approved_hours)
-    spent = read(spent)
     spent_by_day = read(spent_by_day)
-    sent_by_name = read(sent_by_name)
     uncertain = read(uncertain)
     waiting_since = read(waiting_since)
     failures = read(failures)
     first_steps = read(first_steps)
-
-    # -- of all organizations
-
-    deciding = read(deciding)

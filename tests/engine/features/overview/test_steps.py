@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from risala.engine.journal.pages import figures
+from risala.engine.features.overview import stored as figures
 
 
 def first_steps(book, organization_id):

@@ -1,4 +1,4 @@
-"""Figures of an organization, its first steps, and what waits for an operator."""
+"""Figures of an organization and of the whole service, and a new organization's first steps."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import JsonName, Moment, Money
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.message_lists import FeedMessage
-
-SESSIONS_MAX: Final = 5000
-"""Sessions in one funnel, the latest of its time: a few milliseconds."""
-SENT_MAX: Final = 2000
-"""Messages of one sender that are counted, so that all names of a page take a few milliseconds."""
-DECIDING_MAX: Final = 100
-"""The limit of each count for an operator: a page shows "99+", and counting stays cheap."""
+from risala.engine.model.records.messages import Unserved
+from risala.engine.model.records.upkeep.service import (
+    Deciding,
+    FailureShare,
+    Flow,
+    FlowAt,
+    Machine,
+    MailsWaiting,
+)
+from risala.engine.model.records.verify.sessions import Funnel
+from risala.engine.model.records.webhooks import Behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +56,6 @@ class NetworkFigures:
     """Until delivery, within a factor of two; None: nothing was delivered."""
     most_ms: int | None = None
     """Within this time 95 of 100 were delivered, as exact as the median."""
-
-
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """Sessions, how many of them were answered, and how many were approved."""
-
-    sessions: int
-    tried: int
-    approved: int
-    expired: int
-    pending: int
-    is_cut: Annotated[bool, JsonName("latestOnly")]
-    """True: there were more than :data:`SESSIONS_MAX`, and these are the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +136,25 @@ class FirstSteps:
 
 
 @dataclass(frozen=True, slots=True)
-class Deciding:
-    """How much waits; :data:`DECIDING_MAX` stands for that many or more."""
+class ServiceOverview:
+    """Figures of live messages; nothing in it has a number or a text."""
 
-    senders: int
-    """Requests that are neither cleared nor denied."""
-    payments: int = 0
-    """Payments that their customers reported as paid, and that an operator settles."""
-    approvals: int = 0
-    """What an operator asked for, and another one confirms."""
+    at: Moment
+    series: tuple[FlowAt, ...]
+    last_minute: Flow
+    last_hour: Flow
+    last_hour_yesterday: Flow
+    today: Flow
+    yesterday: Annotated[Flow, JsonName("yesterdayByNow")]
+    """Up to the same moment."""
+    failures: tuple[FailureShare, ...]
+    unserved: Unserved
+    webhooks: Behind
+    mails: MailsWaiting
+    decide: Deciding
+    machine: Machine
 
 
 OVERVIEW: Final = Ask("overview.show", Overview)
 STEPS: Final = Ask("start.show", FirstSteps)
-WAITING: Final = Ask("console.waiting", Deciding)
+SERVICE: Final = Ask("console.overview", ServiceOverview)

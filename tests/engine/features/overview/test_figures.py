@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from risala.engine.journal.pages import figures
-from risala.engine.model.records.figures import Funnel, HourFigures
+from risala.engine.features.overview import stored as figures
+from risala.engine.features.overview.records import HourFigures
+from risala.engine.journal.accounts import balances
+from risala.engine.journal.messages import sessions
 
 HOUR_MS = 3_600_000
 
@@ -88,37 +90,6 @@ def test_causes_of_failures_are_counted_up_to_a_bound(book, counted):
     assert told(begin + HOUR_MS) == {}
 
 
-def session(book, organization_id, number, status, attempts, at):
-    book.conn.execute(
-        "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts,"
-        " attempts_max, code_length, message_id, expires_at, created_at, updated_at)"
-        " VALUES (?, ?, 'live', '+22236000001', ?, ?, 5, 6, 'sms_x', 0, ?, 0)",
-        (f"ver_{number}", organization_id, status, attempts, at),
-    )
-
-
-def test_the_funnel_of_sessions(book, counted):
-    states = [("approved", 1), ("approved", 0), ("expired", 2), ("expired", 0), ("pending", 0)]
-    for number, (status, attempts) in enumerate(states):
-        session(book, counted, number, status, attempts, 100 + number)
-    session(book, counted, 99, "approved", 1, 5)
-    found = figures.funnel(book.conn, counted, "live", 100, 200)
-    assert found == Funnel(5, 3, 2, 2, 1, is_cut=False)
-    assert figures.funnel(book.conn, counted, "live", 100, 200, sessions_max=2).is_cut
-
-
-def test_messages_by_sender_are_counted_up_to_a_bound(book, counted):
-    book.now_ms += HOUR_MS
-    since = book.now_ms
-    for sender, mode in (("Shop", "live"), ("Shop", "live"), ("Shop", "test"), ("Bank", "live")):
-        book.accept(counted, sender=sender, mode=mode)
-    names = ["Shop", "Bank", "Nobody"]
-    found = figures.sent_by_name(book.conn, counted, names, since)
-    assert found == {"Shop": 2, "Bank": 1, "Nobody": 0}
-    assert figures.sent_by_name(book.conn, counted, ["Shop"], since, counted_max=1)["Shop"] == 1
-    assert figures.sent_by_name(book.conn, counted, ["Shop"], since + 1000)["Shop"] == 0
-
-
 def test_what_wants_attention(book, counted):
     waits = book.accept(counted)
     due_at = book.one("SELECT due_at FROM message WHERE id = ?", waits)
@@ -136,8 +107,8 @@ def test_no_figure_walks_through_a_table(book, counted):
     figures.hours(book.conn, counted, "live", 10, 12)
     figures.networks(book.conn, counted, "live", 10, 12)
     figures.whole_median_ms(book.conn, counted, "live", 10, 12)
-    figures.funnel(book.conn, counted, "live", 1, 2)
-    figures.spent(book.conn, counted, 1, 2)
+    sessions.funnel(book.conn, counted, "live", 1, 2)
+    balances.spent(book.conn, counted, 1, 2)
     figures.uncertain(book.conn, counted, "live")
     figures.waiting_since(book.conn, counted, 1)
     figures.failures(book.conn, counted, "live", 1, 2)
