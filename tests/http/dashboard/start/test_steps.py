@@ -23,7 +23,8 @@ def plain(page) -> str:
 
 
 def links(page) -> list[str]:
-    found = [each for tag, each in page.tags if tag == "a"]
+    """Where the buttons of the steps lead; the search's button is in the frame of every page."""
+    found = [each for tag, each in page.tags if tag == "a" and "data-seek-open" not in each]
     return [each["href"] for each in found if each.get("class", "").startswith("btn sm")]
 
 
