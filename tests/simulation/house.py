@@ -72,6 +72,8 @@ async def found(world: World, engine: Engine) -> House:
             per_organization_per_hour=CODES_PER_ORGANIZATION,
         )
         await do("inbound.opt_outs", organization_id=made, heeds=True)
+        words = {"sets": ["en", "fr"], "answered": ["stop", "start", "help"]}
+        await do("opt_outs.words", organization_id=made, **words)
         await do(
             "member.add", organization_id=made, email=f"desk{number}@example.com", role="developer"
         )
