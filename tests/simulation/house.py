@@ -82,12 +82,12 @@ async def found(world: World, engine: Engine) -> House:
         await do("verify.channels", organization_id=made, **USES[number])
         rule = {"organization_id": made, "language": "en"}
         await do("answer.create", name="hours", keywords=["hello"], text_en="Until 19 h.", **rule)
-        await do("answer.create", name="rest", text_en="{{name}} We answer soon.", **rule)
+        if number == 0:  # of the other, programs alone answer what is left
+            await do("answer.create", name="rest", text_en="{{name}} We answer soon.", **rule)
         types = [str(each) for each in TYPES]
         for host, where in ((HEALTHY, house.healthy), (SICK, house.toyed)):
-            endpoint = await do(
-                "webhook.create", organization_id=made, url=f"{host}{number}", types=types
-            )
+            given = {"organization_id": made, "url": f"{host}{number}", "types": types}
+            endpoint = await do("webhook.create", may_reply=True, **given)
             where.append(endpoint["endpoint"]["id"])
         for face in (*world.faces, FACE):  # Twilio's names are made for them
             own = {} if face == "twilio" else {"username": f"{face}{number}"}

@@ -13,7 +13,7 @@ import trio.lowlevel
 
 from risala.engine.features.payments.records import ACCESS
 from risala.engine.model.numbers import FORGOTTEN
-from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
+from risala.engine.rules.webhooks.schedule import AnswerContent, ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.plugins.mail import Mail, MailNotSentError
 from risala.plugins.payment import (
@@ -53,6 +53,7 @@ class Receivers:
         self.got: dict[str, dict[str, bytes]] = defaultdict(dict)
         """By the start of the address: event → body."""
         self.doubled = 0
+        self.replies = 0
 
     async def post(self, call: WebhookCall, /) -> ReceiverAnswer | ReceiverFault:
         life = self._world.life
@@ -77,7 +78,16 @@ class Receivers:
                     self._take(call)
                     return ReceiverFault("timeout", "no answer within 15 s")
         self._take(call)
-        return ReceiverAnswer(200, None, "")
+        return self._answer(call)
+
+    def _answer(self, call: WebhookCall) -> ReceiverAnswer:
+        """Thanks; now and then what is replied to a text, each time in other words."""
+        told = json.loads(call.body) if call.body.startswith(b"{") else {}
+        if told.get("type") not in ("sms.received", "conversation.received"):
+            return ReceiverAnswer(200, None, "")
+        self.replies += 1
+        body = json.dumps({"reply": f"Reply {self.replies} of {call.url}"}).encode()
+        return ReceiverAnswer(200, None, "", AnswerContent("application/json", body))
 
     def _take(self, call: WebhookCall) -> None:
         # A webhook's, or a call's in Twilio's words; a call in Kannel's says all by its address.
