@@ -191,6 +191,8 @@ async def test_there_are_at_most_fifty(shop, quick):
         ("keywords", ["two words"]),
         ("keywords", ["..."]),
         ("keywords", ["x" * 31]),
+        ("keywords", ["\ufdfa" * 2]),  # thirty-six letters, folded
+        ("keywords", ["\u202e\u200b"]),
         ("keywords", [f"w{each}" for each in range(KEYWORDS_MAX + 1)]),
         ("days", ["someday"]),
         ("from_time", "8:00"),

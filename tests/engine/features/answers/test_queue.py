@@ -186,6 +186,22 @@ async def test_a_pause_is_lifted_by_hand_and_begins_again_after_two_more(line, q
         await stored.lift(None, line.mine, OTHER, line.house.clock.now_ms())
 
 
+async def test_a_clock_that_is_set_back_after_a_pause_was_lifted_opens_no_loop(line, quick):
+    for _ in range(2):
+        await line.answer()
+    services = line.house.gateway.services
+    stored = services.repositories.part(queue.AnswerRepository)
+    now_ms = line.house.clock.now_ms()
+    await stored.lift(None, line.mine, PHONE, now_ms)
+    before_ms = now_ms - 10 * DAY_MS
+    with closing(sqlite3.connect(":memory:")) as conn:
+        line.reader.backup(conn)
+        for statement in queue.SHIFTS:
+            conn.execute(statement, {"by": 10 * DAY_MS, "now": before_ms})
+        (lifted_at,) = conn.execute("SELECT lifted_at FROM answer_pauses").fetchone()
+    assert lifted_at <= before_ms, "else no two answers would be a loop for ten days"
+
+
 async def test_a_number_gets_so_many_a_day_of_all_kinds(open_line, quick):
     async with open_line(replies=RepliesSection(per_number_and_day=3)) as line:
         outcomes = []

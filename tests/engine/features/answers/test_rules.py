@@ -18,6 +18,7 @@ from risala.engine.features.answers.rules.matching import (
     template_fault,
 )
 from risala.engine.model.records.answer_rules import RULE_TEXT_MAX, AnswerRule
+from risala.engine.rules.keywords import keyword_of, words_of
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 PHONE = "+22236123456"
@@ -51,22 +52,48 @@ def answered(text, *rules, **more):
     return None if matched is None else answer_of(matched, text)
 
 
+def met(rule, text):
+    return keyword_met(rule, keyword_of(text), words_of(text))
+
+
 # -- which rule
 
 
 def test_a_keyword_is_met_whatever_its_case_accents_and_signs():
     rule = replace(RULE, keywords=("Été", "ساعات"))
     for text in ("ete", "« ÉTÉ ! » svp", "سَاعات؟", "ete 12"):
-        assert keyword_met(rule, text) is not None, text
+        assert met(rule, text) is not None, text
     for text in ("", "l'été", "vos ete", "etes", "12"):
-        assert keyword_met(rule, text) is None, text
+        assert met(rule, text) is None, text
 
 
 def test_a_word_may_stand_anywhere_where_the_rule_says_so():
     rule = replace(RULE, anywhere=True)
-    assert keyword_met(rule, "Bonjour, vos HORAIRES, svp ?") == "horaires"
-    assert keyword_met(rule, "ما هي ساعات العمل؟") == "ساعات"
-    assert keyword_met(rule, "horairesx") is None
+    assert met(rule, "Bonjour, vos HORAIRES, svp ?") == "horaires"
+    assert met(rule, "ما هي ساعات العمل؟") == "ساعات"
+    assert met(rule, "horairesx") is None
+
+
+@pytest.mark.parametrize("keyword", ["rendez-vous", "Rendez-Vous!", "l’heure", "a/b", "n°5"])
+def test_a_keyword_with_a_sign_within_it_is_met_as_it_is_written(keyword):
+    assert met(replace(RULE, keywords=(keyword,)), f"{keyword} svp") == keyword
+    anywhere = replace(RULE, keywords=(keyword,), anywhere=True)
+    for text in (f"un {keyword}, svp", f"un {keyword.upper()}", keyword.replace("-", " ")):
+        assert met(anywhere, text) == keyword, text
+    assert met(anywhere, "vous vous rendez a la demande de b: 5 heures") is None
+
+
+def test_keywords_that_grow_when_they_are_folded_are_folded_once(monkeypatch):
+    """One sign may be eighteen letters: fifty rules of them are not read with each text."""
+    rules = [
+        replace(RULE, keywords=tuple("\ufdfa" * 29 + chr(0x4E00 + at) for at in range(10)))
+        for _ in range(50)
+    ]
+    assert answered("\ufdfa" * 1600, *rules) is None
+    read = []
+    monkeypatch.setattr("risala.engine.features.answers.rules.matching.folded", read.append)
+    assert answered("\ufdfa" * 1600, *rules) is None
+    assert read == []
 
 
 def test_a_rule_without_keywords_takes_any_text():

@@ -300,6 +300,20 @@ async def test_only_members_are_assigned(talk, quick):
         await talk.do("mark", state="done")
 
 
+async def test_who_is_no_member_any_more_leaves_conversations_to_the_others(talk, quick):
+    user_id, _ = await member(talk)
+    await talk.come_in("hello")
+    await talk.do("mark", number=PHONE, assigned_to=user_id)
+    assert await talk.numbers(assigned_to="") == []
+    removed = {**talk.whose, "user_id": user_id}
+    await talk.house.gateway.perform("member.remove", removed)
+    (one,) = (await talk.do("list"))["conversations"]
+    assert one["assignedTo"] is None
+    assert await talk.numbers(assigned_to="") == [PHONE]
+    assert await talk.numbers(assigned_to=user_id) == []
+    assert (await talk.do("mark", number=PHONE, state="done"))["assignedTo"] is None
+
+
 async def test_events_have_no_text(talk, quick):
     user_id, _ = await member(talk)
     await talk.come_in("a secret")

@@ -319,6 +319,36 @@ async def test_a_kind_that_costs_too_much_is_left_out(shop, failed, monkeypatch,
     assert "message" not in [each["kind"] for each in answer["items"]]
 
 
+async def test_a_kind_that_takes_too_long_is_left_out(shop, failed, monkeypatch, autojump_clock):
+    """Where one step is slow: a pattern and texts of one letter, repeated."""
+    monkeypatch.setattr(rows, "TIME_MAX_S", -1)
+    monkeypatch.setattr(rows, "_STEPS", 200)
+    answer = await shop.do("search.find", member(shop.house), query="demain")
+    assert answer["cut"]
+    assert "message" not in [each["kind"] for each in answer["items"]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "%" * 100,
+        "_" * 100,
+        "*" * 100,
+        '"' * 100,
+        "(" * 50 + ")" * 50,
+        "\\" * 100,
+        "' OR 1=1 --",
+        'NEAR("demain" "x")',
+        "demain AND NOT x",
+        "body:demain*",
+        "\u202edemain\u202c",
+        "<script>alert(1)</script>",
+    ],
+)
+async def test_signs_of_queries_are_signs(shop, failed, query, autojump_clock):
+    assert await shop.found(query) in ([], await shop.found("demain"))
+
+
 async def test_an_answer_has_at_most_so_many_items(shop, autojump_clock):
     for number in range(9):
         await shop.do("key.create", type="secret", mode="live", name=f"Shop {number}")

@@ -50,7 +50,7 @@ from risala.engine.model.records.answer_rules import (
     PausedNumber,
     TriedText,
 )
-from risala.engine.rules.keywords import keyword_of
+from risala.engine.rules.keywords import folded, keyword_of
 from risala.engine.rules.roles import DEVELOPERS, READERS, VIEWERS
 from risala.engine.services import Services
 from risala.sms.limits import TEXT_CHARACTERS_MAX
@@ -70,7 +70,9 @@ def _keywords(value: object) -> tuple[str, ...]:
     if len(words) > KEYWORDS_MAX:
         raise fault("too_many_keywords", f"`{{name}}` can have at most {KEYWORDS_MAX} words.")
     for each in words:
-        if len(each) > KEYWORD_MAX or len(each.split()) > 1 or not keyword_of(each):
+        # One sign may stand for eighteen letters: what is held against each text counts.
+        longest = max(len(each), len(folded(each[: KEYWORD_MAX + 1])))
+        if longest > KEYWORD_MAX or len(each.split()) > 1 or not keyword_of(each):
             sentence = f"Each of `{{name}}` is one word of at most {KEYWORD_MAX} characters."
             raise fault("invalid_keyword", sentence)
     return words

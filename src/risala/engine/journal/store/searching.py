@@ -77,6 +77,8 @@ def part(text: str) -> str:
 
 def spellings(text: str) -> list[str]:
     """The cases in which a name is searched: SQLite itself handles only those of ASCII."""
+    if text.isascii():
+        return [text]
     return list(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
 
 

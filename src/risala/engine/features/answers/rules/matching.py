@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -22,6 +23,8 @@ VARIABLES_MAX: Final = 10
 """Places for variables in a text: filled in, the longest text is one message still."""
 VARIABLE_MAX: Final = 60
 """Characters of a person's name in an answer."""
+KEYWORDS_KEPT: Final = 1000
+"""Keywords that stay read: those of the organizations that are texted most, some 200 KiB."""
 _TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]").fullmatch
 
 
@@ -60,29 +63,50 @@ def is_time(text: str) -> bool:
 
 def matching(rules: Sequence[AnswerRule], came: Came) -> Matched | None:
     """The first rule that a text meets, in their order; None: it meets none."""
+    first, words = keyword_of(came.text), words_of(came.text)
     for rule in rules:
         if not rule.enabled or (rule.first_contact and not came.is_first):
             continue
         if not is_within(rule, came.at):
             continue
-        keyword = keyword_met(rule, came.text)
+        keyword = keyword_met(rule, first, words)
         if keyword is not None:
             return Matched(rule, _filled(rule, came, keyword))
     return None
 
 
-def keyword_met(rule: AnswerRule, text: str) -> str | None:
+def keyword_met(rule: AnswerRule, first: str, words: Sequence[str]) -> str | None:
     """The rule's keyword that a text has; empty: the rule takes any text; None: it has none.
 
-    Case, accents, vowel signs and the signs around do not matter.
+    Case, accents, vowel signs and the signs around do not matter. Anywhere in a text, a sign within
+    a keyword parts its words, as in the text: ``rendez-vous`` is met by *rendez vous*.
+
+    Args:
+        first: the text's first word, folded.
+        words: all of its words, folded.
     """
     if not rule.keywords:
         return ""
-    words = words_of(text) if rule.anywhere else [keyword_of(text)]
     for keyword in rule.keywords:
-        if folded(keyword) in words:
+        whole, parts = _read(keyword)
+        is_met = _have(words, parts) if rule.anywhere else whole == first
+        if is_met:
             return keyword
     return None
+
+
+@lru_cache(KEYWORDS_KEPT)
+def _read(keyword: str) -> tuple[str, list[str]]:
+    """A keyword folded, and its words: read once, and not with each text that comes in."""
+    return folded(keyword), words_of(keyword)
+
+
+def _have(words: Sequence[str], parts: list[str]) -> bool:
+    """Whether words stand one after the other among others."""
+    if not parts or parts[0] not in words:
+        return False
+    places = (at for at, each in enumerate(words) if each == parts[0])
+    return any(words[at : at + len(parts)] == parts for at in places)
 
 
 def is_within(rule: AnswerRule, at: datetime) -> bool:

@@ -351,6 +351,7 @@ def paused(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> list[
 SHIFTS: Final = (
     "UPDATE answers SET due_at = due_at - :by WHERE due_at > :now",
     "UPDATE answer_pauses SET until = until - :by WHERE until > :now",
+    "UPDATE answer_pauses SET lifted_at = :now WHERE lifted_at > :now",
 )
 """Move turns and pauses back with the clock."""
 
@@ -415,11 +416,13 @@ def walk_old(conn: sqlite3.Connection, walk: RetentionWalk, before_ms: int, limi
 def erase(
     conn: sqlite3.Connection, organization_id: str, number: str, limit: int
 ) -> dict[str, int]:
-    """Delete the answers to a number that is erased; those of texts of later stay."""
+    """Delete the answers to a number that is erased; those of the organization's texts of later
+    stay. A confirmation may answer a text that led to another organization, or to nobody."""
     gone = conn.execute(
         "DELETE FROM answers WHERE text_id IN (SELECT text_id FROM answers a"
         " WHERE organization_id = ?1 AND number = ?2"
-        " AND NOT EXISTS (SELECT 1 FROM inbound WHERE id = a.text_id) LIMIT ?3)",
+        " AND NOT EXISTS (SELECT 1 FROM inbound WHERE id = a.text_id AND organization_id = ?1)"
+        " LIMIT ?3)",
         (organization_id, number, limit),
     ).rowcount
     conn.execute(

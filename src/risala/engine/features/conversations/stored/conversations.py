@@ -46,9 +46,15 @@ TEXTS_SEARCHED: Final = 30
 _TABLE: Final = "conversations"
 _MISSING: Final = "There is no such conversation."
 _UNREAD: Final = "read_to < last_text"
+_ASSIGNED: Final = (
+    "(SELECT m.user_id FROM members m WHERE m.organization_id = conversations.organization_id"
+    " AND m.user_id = conversations.assigned_to)"
+)
+"""The member who answers: who is none any more leaves it to the others."""
 _ROWS: Final = Rows.of_record(
     StoredConversation,
     {
+        "assigned_to": _ASSIGNED,
         "unread": _UNREAD,
         "received_at": "coalesce((SELECT received_at FROM inbound t WHERE t.id = last_text), 0)",
     },
@@ -191,7 +197,7 @@ def _hit(filters: ConversationFilter) -> tuple[str, tuple[object, ...]]:
     if filters.unread is not None:
         hits.append(_UNREAD if filters.unread else f"NOT {_UNREAD}")
     if filters.assigned_to is not None:
-        hits.append("coalesce(assigned_to, '') = ?")
+        hits.append(f"coalesce({_ASSIGNED}, '') = ?")
         values.append(filters.assigned_to)
     if filters.opted_out is not None:
         hits.append("opted_out = ?")

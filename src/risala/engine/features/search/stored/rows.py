@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from time import monotonic
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -27,6 +28,8 @@ NUMBERS_MAX: Final = 200
 STEPS_MAX: Final = 400
 """Of one kind, thousands of SQLite's steps: some twenty milliseconds."""
 _STEPS: Final = 1000
+TIME_MAX_S: Final = 1.0
+"""Of one kind: one step compares a whole text, which takes long where both repeat one letter."""
 NOTE_MAX: Final = 160
 """Characters of a text that are shown: about a line."""
 _IS_OVER: Final = "interrupted"
@@ -65,13 +68,14 @@ def find(conn: sqlite3.Connection, kinds: Iterable[Findable], words: SearchWords
 
 @contextmanager
 def _bounded(conn: sqlite3.Connection) -> Iterator[None]:
-    """Interrupt statements after so many steps: a count, so that the same is found each time."""
-    left = STEPS_MAX
+    """Interrupt statements after so many steps: a count, so that the same is found each time. The
+    time ends only what is made to be slow."""
+    left, until = STEPS_MAX, monotonic() + TIME_MAX_S
 
     def step() -> bool:
         nonlocal left
         left -= 1
-        return left < 0
+        return left < 0 or monotonic() > until
 
     conn.set_progress_handler(step, _STEPS)
     try:
