@@ -63,6 +63,13 @@ API: Final[Mapping[str, Door]] = {
     "/api/answers/delete": Door.SECRET,
     "/api/answers/try": Door.SECRET,
     "/api/answers/resume": Door.SECRET,
+    "/api/opt-outs/get": Door.SECRET,
+    "/api/opt-outs/update": Door.SECRET,
+    "/api/opt-outs/answer": Door.SECRET,
+    "/api/opt-outs/words/add": Door.SECRET,
+    "/api/opt-outs/words/remove": Door.SECRET,
+    "/api/opt-outs/lists/add": Door.SECRET,
+    "/api/opt-outs/lists/remove": Door.SECRET,
     "/api/balance/get": Door.SECRET,
     "/api/ledger/list": Door.SECRET,
     "/api/senders/list": Door.SECRET,
@@ -97,6 +104,7 @@ THINGS: Final[Mapping[str, str]] = {
     "endpointId": "a webhook endpoint",
     "conversationId": "a conversation",
     "ruleId": "a rule that answers texts",
+    "listId": "a recipient list",
     "eventId": "an event",
 }
 """Ids in bodies of the API: another organization's is answered like one that is not there."""

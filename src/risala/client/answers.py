@@ -320,6 +320,69 @@ class TriedReply:
 
 
 @dataclass(frozen=True, slots=True)
+class EffectiveWord:
+    """A word of opt-outs that counts."""
+
+    word: str
+    role: str
+    language: str
+    source: str
+    """``always``, ``set``, ``own`` or ``demanded``."""
+    routed: bool
+    """Whether a route of the operator gives texts that begin with it to an organization."""
+    list_id: str | None = None
+    list_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OptOutText:
+    """An answer to a word of opt-outs."""
+
+    role: str
+    language: str
+    written: str
+    """With its variables."""
+    text: str
+    """As it would be sent."""
+    parts: int
+    own: bool
+    """False: the usual one."""
+    is_sent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkDemand:
+    """What a network or a country asks for."""
+
+    prefix: str
+    confirmation: str
+    """Of an opt-out: ``free``, ``required`` or ``forbidden``."""
+    sets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptOutSetup:
+    """The words of opt-outs, and their answers."""
+
+    heeds: bool
+    """Whether opt-outs apply."""
+    sets: tuple[str, ...]
+    answered: tuple[str, ...]
+    back: str
+    words: tuple[EffectiveWord, ...]
+    answers: tuple[OptOutText, ...]
+    demands: tuple[NetworkDemand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOptOut:
+    """A number whose opt-out of a list was noted, or taken back."""
+
+    list_id: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
 class FoundThing:
     """Something that a search found."""
 

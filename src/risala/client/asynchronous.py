@@ -475,6 +475,72 @@ class AsyncRisala:
         call = calls.do_once("/api/answers/resume", answers.PausedReplies, number=number)
         return await self._caller.ask(call)
 
+    # -- opt-outs
+
+    async def get_opt_outs(self) -> answers.OptOutSetup:
+        """The words by which people end messages, and what is answered."""
+        return await self._caller.ask(calls.read_one("/api/opt-outs/get", answers.OptOutSetup))
+
+    async def update_opt_outs(
+        self,
+        *,
+        sets: Iterable[str] | None = None,
+        answered: Iterable[str] | None = None,
+        back: str | None = None,
+    ) -> answers.OptOutSetup:
+        """Choose the languages whose usual words count (``en``, ``fr``, ``ar``), what is answered
+        (``stop``, ``start``, ``help``), and who takes an opt-out back (``person``, ``own``,
+        ``hand``); what is left out stays."""
+        settings = calls.settings(sets=sets, answered=answered, back=back)
+        call = calls.read_one("/api/opt-outs/update", answers.OptOutSetup, **settings)
+        return await self._caller.ask(call)
+
+    async def add_opt_out_word(
+        self, word: str, role: str, language: str, *, list_id: str | None = None
+    ) -> answers.OptOutSetup:
+        """Add a word of your own: ``stop``, ``start``, ``help``, or ``list``, which names one."""
+        call = calls.read_one(
+            "/api/opt-outs/words/add", answers.OptOutSetup, word=word, role=role,
+            language=language, listId=list_id,
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
+    async def remove_opt_out_word(self, word: str) -> answers.OptOutSetup:
+        """Remove a word of your own."""
+        call = calls.do_once("/api/opt-outs/words/remove", answers.OptOutSetup, word=word)
+        return await self._caller.ask(call)
+
+    async def set_opt_out_answer(
+        self, role: str, language: str, text: str, *, preview: bool | None = None
+    ) -> answers.OptOutSetup:
+        """Write an answer in your own words; an empty ``text`` brings the usual one back. With
+        ``preview`` nothing is stored."""
+        call = calls.read_one(
+            "/api/opt-outs/answer", answers.OptOutSetup, role=role, language=language, text=text,
+            preview=preview,
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
+    async def opt_out_of_list(
+        self, list_id: str, number: str, *, note: str | None = None
+    ) -> answers.ListedOptOut:
+        """Note that a number wants no messages of one list."""
+        call = calls.read_one(
+            "/api/opt-outs/lists/add", answers.ListedOptOut, listId=list_id, number=number,
+            note=note,
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
+    async def opt_in_to_list(
+        self, list_id: str, number: str, *, note: str | None = None
+    ) -> answers.ListedOptOut:
+        """Let messages of one list reach a number again; ``note`` says how its owner asked."""
+        call = calls.do_once(
+            "/api/opt-outs/lists/remove", answers.ListedOptOut, listId=list_id, number=number,
+            note=note,
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
     # -- search
 
     async def search(self, query: str) -> tuple[answers.FoundThing, ...]:

@@ -14,6 +14,7 @@ from risala.config.model import WebhooksSection
 from risala.engine.features.answers import operations as answer_rules
 from risala.engine.features.code_figures import operations as code_figures
 from risala.engine.features.conversations import operations as conversations
+from risala.engine.features.opt_out_words import operations as opt_out_words
 from risala.engine.features.search import operations as search
 from risala.engine.kernel import arguments
 from risala.engine.kernel.arguments import Arguments
@@ -55,6 +56,10 @@ MINE = {
     "rule_id": "rul_1",
     "text": "x",
     "query": "x",
+    "role": "stop",
+    "language": "fr",
+    "list_id": "lst_1",
+    "number": TO,
 }
 
 
@@ -114,6 +119,8 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
     ),
     ("CreateRuleBody", "place"): (by_operation(answer_rules.CreateRule, "place"), int),
     ("UpdateRuleBody", "place"): (by_operation(answer_rules.SetRule, "place"), int),
+    ("OptOutAnswerBody", "text"): (by_operation(opt_out_words.SetOptOutAnswer, "text"), text_of),
+    ("ListOptOutBody", "note"): (by_operation(opt_out_words.OfListedNumber, "note"), text_of),
     ("TryTextBody", "text"): (by_operation(answer_rules.TryText, "text"), text_of),
     ("SearchBody", "query"): (by_operation(search.FindAnything, "query"), text_of),
     ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
@@ -215,6 +222,11 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "RuleBody": (answer_rules.OfRule,),
     "TryTextBody": (answer_rules.TryText,),
     "ResumeAnswersBody": (answer_rules.ResumeAnswers,),
+    "UpdateOptOutsBody": (opt_out_words.SetOptOutWords,),
+    "AddOptOutWordBody": (opt_out_words.AddOptOutWord,),
+    "RemoveOptOutWordBody": (opt_out_words.NamesWord,),
+    "OptOutAnswerBody": (opt_out_words.SetOptOutAnswer,),
+    "ListOptOutBody": (opt_out_words.OfListedNumber,),
     "ListEntriesBody": (money.ListEntries,),
     "SearchBody": (search.FindAnything,),
     "CreateEndpointBody": (webhooks.CreateEndpoint,),

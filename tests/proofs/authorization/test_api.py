@@ -21,6 +21,9 @@ IDS = {
     "/api/conversations/mark": {"conversationId": "conversation_id"},
     "/api/answers/update": {"ruleId": "rule_id"},
     "/api/answers/delete": {"ruleId": "rule_id"},
+    "/api/opt-outs/words/add": {"listId": "list_id"},
+    "/api/opt-outs/lists/add": {"listId": "list_id"},
+    "/api/opt-outs/lists/remove": {"listId": "list_id"},
     "/api/webhooks/update": {"endpointId": "endpoint_id"},
     "/api/webhooks/delete": {"endpointId": "endpoint_id"},
     "/api/webhooks/rotate": {"endpointId": "endpoint_id"},
@@ -30,6 +33,9 @@ IDS = {
 }
 """What has an id in its body, and whose."""
 BESIDE = {
+    "/api/opt-outs/words/add": {"word": "sport", "role": "list", "language": "fr"},
+    "/api/opt-outs/lists/add": {"number": "+22236123456"},
+    "/api/opt-outs/lists/remove": {"number": "+22236123456"},
     "/api/conversations/reply": {"body": "Hello"},
     "/api/verify/check": {"code": "000000"},
     "/api/webhooks/update": {"description": "x"},

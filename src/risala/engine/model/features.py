@@ -224,6 +224,12 @@ class Feature:
     and of what is handed over."""
     called: Declared | None = None
     """Adds paths to the dashboard's app that are no pages, for programs: a function of the app."""
+    api_paths: tuple[str, ...] = ()
+    """Its paths of the HTTP API, for programs with a secret key."""
+    api_handlers: Declared | None = None
+    """What answers them: ``handlers`` as a module of the API has it."""
+    api_reference: Declared | None = None
+    """Their operations in the API's document, and the components of their answers: a pair."""
     mounts: Declared | None = None
     """Answers paths on the API's listener: a function of ``PathMounting``."""
     ends: Declared | None = None

@@ -396,3 +396,41 @@ async def test_a_conversation_that_a_word_ends_is_done(line, quick):
     (one,) = (await line.do("conversation.list"))["conversations"]
     assert one["state"] == "done"
     assert line.house.gateway.services.part(AnswerSending) is not None
+
+
+async def test_a_conversation_goes_on_for_who_leaves_one_list(line, quick):
+    news = await line.new_list(PHONE)
+    await line.house.gateway.perform("inbound.route", line.whose)
+    await line.do("opt_outs.words", sets=["en"])
+    await line.do("opt_outs.add_word", word="news", role="list", language="en", list_id=news)
+    await line.hear("stop news")
+    assert await line.out_of(news) == {PHONE}
+    (one,) = (await line.do("conversation.list"))["conversations"]
+    assert one["state"] == "open"
+
+
+async def test_an_erased_number_stays_out_of_lists_and_leaves_no_confirmation(line, quick):
+    """Also where the text that was answered led to nobody; the wish stays, as that for all."""
+    news = await line.new_list(PHONE)
+    await line.do("opt_outs.words", sets=["en"], answered=["stop"])
+    await line.do("opt_outs.add_word", word="news", role="list", language="en", list_id=news)
+    assert len(await line.hear("stop news")) == 1
+    reader = line.house.gateway.services.repositories._store.reader
+    assert reader.execute("SELECT number FROM answers").fetchall() == [(PHONE,)]
+    await line.do("number.forget", number=PHONE)
+    await trio.sleep(4000)
+    assert reader.execute("SELECT number FROM answers").fetchall() == []
+    kept = reader.execute("SELECT recipient, keyword FROM list_opt_outs").fetchall()
+    assert kept == [(PHONE, "stop news")]
+
+
+async def test_a_yes_to_somebody_else_takes_no_opt_out_back(line, quick):
+    """*Oui* answers who wrote last; START says whom it means, whoever wrote since."""
+    await line.do("opt_outs.words", sets=["fr"])
+    await line.hear("stop")
+    clinic = Line(line.house, await line.house.organization())
+    await clinic.write(PHONE)  # "Do you come tomorrow?"
+    await line.hear("Oui")
+    assert await line.out() == {PHONE}
+    await line.hear("START")
+    assert await line.out() == set()

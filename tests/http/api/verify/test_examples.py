@@ -12,6 +12,8 @@ ASKS_FOR = {
     *("/api/webhooks/update", "/api/webhooks/delete", "/api/webhooks/rotate"),
     *("/api/conversations/get", "/api/conversations/reply", "/api/conversations/mark"),
     *("/api/answers/update", "/api/answers/delete", "/api/answers/resume"),
+    "/api/opt-outs/words/remove",
+    *("/api/opt-outs/lists/add", "/api/opt-outs/lists/remove"),
     *("/api/webhooks/test", "/api/webhooks/deliveries", "/api/webhooks/replay"),
 }
 """What an example asks for is not there: 404 is the answer to a good request."""

@@ -19,6 +19,13 @@ FEATURE: Final = Feature(
     deleted=("opt_out_words",),
     tables=("opt_out_words", "opt_out_demands"),
     dashboard=(elsewhere("http.dashboard.opt_out_words:ROUTES"),),
+    api_paths=(
+        *("/api/opt-outs/get", "/api/opt-outs/update", "/api/opt-outs/answer"),
+        *("/api/opt-outs/words/add", "/api/opt-outs/words/remove"),
+        *("/api/opt-outs/lists/add", "/api/opt-outs/lists/remove"),
+    ),
+    api_handlers=elsewhere("http.api.management.opt_outs:handlers"),
+    api_reference=elsewhere("http.api.openapi.opt_outs:REFERENCE"),
     console=(elsewhere("http.operator.opt_out_demands:ROUTES"),),
     commands={
         "inbound words": elsewhere(_COMMANDS + "words"),

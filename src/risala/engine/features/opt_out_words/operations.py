@@ -14,6 +14,7 @@ from risala.engine.features.opt_out_words import rules
 from risala.engine.features.opt_out_words.records import (
     ADD_WORD,
     ANSWER,
+    ANSWERED,
     DEMAND,
     DEMANDS,
     LIST_BACK,
@@ -57,13 +58,10 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import masked
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.segment import count
 
-ANSWERED: Final = ("stop", "start", "help")
-"""What an organization may have answered: a word of a list is one of STOP or START."""
 _ROLES: Final = tuple(each.value for each in WordRole)
 _CONFIRMATIONS: Final = tuple(each.value for each in ConfirmationRule)
 _WORD: Final = re.compile(rf"\w{{1,{WORD_MAX}}}")
@@ -217,62 +215,67 @@ _WRITES: Final[dict[str, Any]] = {
 )
 async def _words(call: Call[SetOptOutWords]) -> OptOutWords:
     arguments = call.arguments
-    organization, settings = _settings(call)
     named = {name: getattr(arguments, name) for name in _CHANGES}
     changed = {name: value for name, value in named.items() if value is not None}
-    if changed:
+    if not changed:
+        return _shown(call, _settings(call))
+
+    def new_of(settings: OptOutSettings) -> OptOutSettings:
         new = replace(settings, **changed)
-        settings = replace(new, back=Back(new.back))
-        rules.refuse_doubles(settings)
-        details = {
-            name: ", ".join(value) if isinstance(value, tuple) else value
-            for name, value in changed.items()
-        }
-        await _put(call, settings, details)
-    return _shown(call, organization, settings)
+        rules.refuse_doubles(new)
+        return replace(new, back=Back(new.back))
+
+    details = {
+        name: ", ".join(value) if isinstance(value, tuple) else value
+        for name, value in changed.items()
+    }
+    return await _changed(call, new_of, details)
 
 
 @OPERATIONS(ADD_WORD, **_WRITES)
 async def _add_word(call: Call[AddOptOutWord]) -> OptOutWords:
     arguments, role = call.arguments, WordRole(call.arguments.role)
-    organization, settings = _settings(call)
     if (role is WordRole.LIST) is (arguments.list_id is None):
         sentence = "A word of a list, and no other, names the list in `list_id`."
         raise Invalid("list_id", "list_missing", sentence)
     if arguments.list_id is not None:
         _list_name(call, arguments.list_id)
     new = OwnWord(arguments.word, role, arguments.language, arguments.list_id)
-    settings = replace(settings, words=rules.with_word(settings, new))
-    await _put(call, settings, {"word": new.word, "role": role.value, "language": new.language})
-    return _shown(call, organization, settings)
+    details = {"word": new.word, "role": role.value, "language": new.language}
+    return await _changed(
+        call, lambda settings: replace(settings, words=rules.with_word(settings, new)), details
+    )
 
 
 @OPERATIONS(REMOVE_WORD, **_WRITES)
 async def _remove_word(call: Call[NamesWord]) -> OptOutWords:
-    organization, settings = _settings(call)
-    left = tuple(each for each in settings.words if each.word != call.arguments.word)
-    if left == settings.words:
-        raise NotFound(f"The organization has no word {call.arguments.word!r} of its own.")
-    settings = replace(settings, words=left)
-    await _put(call, settings, {"removed": call.arguments.word})
-    return _shown(call, organization, settings)
+    removed = call.arguments.word
+
+    def new_of(settings: OptOutSettings) -> OptOutSettings:
+        left = tuple(each for each in settings.words if each.word != removed)
+        if left == settings.words:
+            raise NotFound(f"The organization has no word {removed!r} of its own.")
+        return replace(settings, words=left)
+
+    return await _changed(call, new_of, {"removed": removed})
 
 
 @OPERATIONS(ANSWER, **_WRITES)
 async def _answer(call: Call[SetOptOutAnswer]) -> OptOutWords:
     arguments, role = call.arguments, WordRole(call.arguments.role)
-    organization, settings = _settings(call)
     rules.refuse_variables(arguments.text)
-    texts = tuple(
-        each for each in settings.texts if (each.role, each.language) != (role, arguments.language)
-    )
-    if arguments.text:
-        texts += (OwnAnswer(role, arguments.language, arguments.text),)
-    settings = replace(settings, texts=texts)
+
+    def new_of(settings: OptOutSettings) -> OptOutSettings:
+        named = (role, arguments.language)
+        texts = tuple(each for each in settings.texts if (each.role, each.language) != named)
+        if arguments.text:
+            texts += (OwnAnswer(role, arguments.language, arguments.text),)
+        return replace(settings, texts=texts)
+
+    if arguments.preview:
+        return _shown(call, new_of(_settings(call)))
     details = {"answer": role.value, "language": arguments.language}
-    if not arguments.preview:
-        await _put(call, settings, details)
-    return _shown(call, organization, settings)
+    return await _changed(call, new_of, details)
 
 
 @OPERATIONS(DEMANDS, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
@@ -330,9 +333,9 @@ def _of_list(call: Call[OfListedNumber]) -> Any:  # noqa: ANN401 -- an entry of 
     )
 
 
-def _settings(call: Call[Any]) -> tuple[Organization, OptOutSettings]:
+def _settings(call: Call[Any]) -> OptOutSettings:
     organization = call.services.accounts.fresh_organization(call.arguments.organization_id)
-    return organization, call.stored(OptOutWordRepository).settings_of(organization.id)
+    return call.stored(OptOutWordRepository).settings_of(organization.id)
 
 
 def _list_name(call: Call[Any], list_id: str) -> str:
@@ -347,12 +350,19 @@ def _list_name(call: Call[Any], list_id: str) -> str:
     return recipients.name
 
 
-async def _put(call: Call[Any], settings: OptOutSettings, details: dict[str, Any]) -> None:
-    by = call.audit(organization_id=settings.organization_id, details=details)
-    await call.stored(OptOutWordRepository).put(by, settings)
+async def _changed(
+    call: Call[Any],
+    new_of: Callable[[OptOutSettings], OptOutSettings],
+    details: dict[str, Any],
+) -> OptOutWords:
+    organization_id = call.arguments.organization_id
+    by = call.audit(organization_id=organization_id, details=details)
+    stored = call.stored(OptOutWordRepository)
+    return _shown(call, await stored.change(by, organization_id, new_of))
 
 
-def _shown(call: Call[Any], organization: Organization, settings: OptOutSettings) -> OptOutWords:
+def _shown(call: Call[Any], settings: OptOutSettings) -> OptOutWords:
+    organization = call.services.accounts.fresh_organization(settings.organization_id)
     stored = call.stored(OptOutWordRepository)
     demands = stored.demands()
     recipient_lists = call.stored(RecipientListRepository).of_organization(organization.id)

@@ -18,6 +18,8 @@ TEXT_MAX: Final = 320
 """Characters of an answer: two parts in the alphabet of phones."""
 DEMANDS_MAX: Final = 100
 """Networks and countries that ask for something."""
+ANSWERED: Final = ("stop", "start", "help")
+"""What an organization may have answered: a word of a list is one of STOP or START."""
 NOTE_MAX: Final = 200
 """Characters of a note why somebody gets messages again."""
 

@@ -135,13 +135,15 @@ def counted(
 
 
 def with_word(settings: OptOutSettings, new: OwnWord) -> tuple[OwnWord, ...]:
-    """An organization's own words with one more.
+    """An organization's own words with one more; the same ones if it has just that word.
 
     Raises:
         Invalid: the word has a role already.
         Conflict: there are too many.
     """
     for one in settings.words:
+        if one == new:
+            return settings.words
         if one.word == new.word:
             raise _refused(new, one.role)
     _refuse_role(new, settings.sets)

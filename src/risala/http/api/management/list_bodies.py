@@ -25,7 +25,7 @@ ADDRESS_MAX: Final = 20
 """Characters of a number or a short code that something came from or to."""
 
 
-def _one_of(*words: str) -> tuple[AfterValidator, Any]:
+def one_of(*words: str) -> tuple[AfterValidator, Any]:
     """Annotations of a member that is one of these words."""
 
     def known(text: str, info: ValidationInfo) -> str:
@@ -60,13 +60,13 @@ InboundCursor = Annotated[str, *_cursor(ListName.INBOUND)]
 ThreadCursor = Annotated[str, *_cursor(ListName.THREAD)]
 LedgerCursor = Annotated[str, *_cursor(ListName.LEDGER), AfterValidator(int)]
 ConversationCursor = Annotated[str, *_cursor(ListName.CONVERSATIONS)]
-StateWord = Annotated[str, *_one_of(*(each.value for each in ConversationState))]
-MessageStatus = Annotated[str, *_one_of(*(each.value for each in Status))]
-VerificationStatus = Annotated[str, *_one_of(*(each.value for each in SessionState))]
-Received = Annotated[str, *_one_of("received")]
-EntryKind = Annotated[str, *_one_of(*ENTRY_KINDS.words)]
-FigureKind = Annotated[str, *_one_of(*(each.value for each in FiguresBy))]
-DeliveryState = Annotated[str, *_one_of(*DELIVERY_STATES)]
+StateWord = Annotated[str, *one_of(*(each.value for each in ConversationState))]
+MessageStatus = Annotated[str, *one_of(*(each.value for each in Status))]
+VerificationStatus = Annotated[str, *one_of(*(each.value for each in SessionState))]
+Received = Annotated[str, *one_of("received")]
+EntryKind = Annotated[str, *one_of(*ENTRY_KINDS.words)]
+FigureKind = Annotated[str, *one_of(*(each.value for each in FiguresBy))]
+DeliveryState = Annotated[str, *one_of(*DELIVERY_STATES)]
 
 
 def cursors(of: ListName) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from risala.engine.model.features import features
 from risala.http.api.fields import Compared
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.plain import Handler, PlainAnswer, PlainRequest, PlainRoutes
@@ -48,8 +49,11 @@ PATHS: Final[Mapping[str, Sequence[str]]] = {
 def add_management(
     paths: PlainRoutes, gateway: Gateway, context: Compared, auth: ApiKeyAuth
 ) -> None:
-    """Answer all of :data:`PATHS`, with POST."""
-    for module, names in PATHS.items():
+    """Answer all of :data:`PATHS` and those of features, with POST."""
+    of_features = {
+        each.api_handlers.module: each.api_paths for each in features() if each.api_handlers
+    }
+    for module, names in {**PATHS, **of_features}.items():
         late = _Late(module, partial(_handlers, module, gateway, context, auth))
         for name in names:
             paths.route(name, partial(late.answer, name))

@@ -15,6 +15,7 @@ from pydantic_core import core_schema
 
 from risala import __version__
 from risala.engine.model import errors
+from risala.engine.model.features import features
 from risala.engine.model.money import money
 from risala.http.api.answers import COMPONENTS, Component
 from risala.http.api.derived import DerivedBody
@@ -37,16 +38,19 @@ from risala.sms.code_texts.catalogue import BUILT_IN
 from risala.sms.currencies import DEFAULT_CURRENCY, USUAL, counting_in, decimals_of
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
+_OF_FEATURES: Final = [each.api_reference() for each in features() if each.api_reference]
 OPERATIONS: Final = (
     *sms.OPERATIONS,
     *verify.OPERATIONS,
     *management.OPERATIONS,
     *conversations.OPERATIONS,
     *answer_rules.OPERATIONS,
+    *(each for operations, _ in _OF_FEATURES for each in operations),
     *endpoints.OPERATIONS,
     *service.OPERATIONS,
 )
 
+_COMPONENTS: Final = (*COMPONENTS, *(each for _, those in _OF_FEATURES for each in those))
 _ABOUT: Final = """\
 Send SMS to {recipients}, and verify numbers with one-time codes. Requests are `POST` with
 a JSON body; success is 200 with a JSON object, and every error has one shape, with a stable `code`.
@@ -71,6 +75,7 @@ _TAGS: Final = (
     {"name": "Verify", "description": "Verify phone numbers with one-time codes."},
     {"name": "Conversations", "description": "Read what people write, and answer."},
     {"name": "Automatic answers", "description": "Answer texts by rules, without a program."},
+    {"name": "Opt-outs", "description": "What people text to get no more messages."},
     {"name": "Account", "description": "The organization's balance and sender IDs."},
     {"name": "Webhooks", "description": "What the service sends to your endpoints."},
     {"name": "Service", "description": "The state of the service. No key is needed."},
@@ -285,7 +290,7 @@ def _schemas(operations: Iterable[ApiOperation]) -> dict[str, Any]:
     schemas: dict[str, Any] = made["$defs"]
     for schema in schemas.values():
         del schema["title"]
-    schemas |= {each.name: each.schema() for each in (*COMPONENTS, *webhooks.MODELS.values())}
+    schemas |= {each.name: each.schema() for each in (*_COMPONENTS, *webhooks.MODELS.values())}
     for operation in operations:
         if operation.body is not None:
             # Without examples of the whole body, tools put one together from the members' examples,

@@ -19,7 +19,7 @@ from risala.engine.features.opt_out_words import rules
 from risala.engine.features.opt_out_words.records import Back, Demand, OptOutSettings
 from risala.engine.features.opt_out_words.rules import TextMeaning
 from risala.engine.features.opt_out_words.stored.settings import back_of, demands, settings_of
-from risala.engine.features.opt_out_words.words import WordRole
+from risala.engine.features.opt_out_words.words import ALWAYS, WordRole
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.store.sql import markers, value_of
@@ -60,9 +60,16 @@ class OptOutHeeding:
     def says_stop(
         self, conn: sqlite3.Connection, organization_id: str, number: str, text: str
     ) -> bool:
-        """Whether a text asks an organization, which heeds that, for no more messages."""
-        meant = _meaning(conn, organization_id, said(text), rules.demanded(demands(conn), number))
-        return meant is not None and meant[0].role is WordRole.STOP
+        """Whether a text asks an organization, which heeds that, for no more messages at all: who
+        leaves one list may say more, and is answered as anybody."""
+        words = said(text)
+        if not 1 <= len(words) <= rules.WORDS_OF_A_TEXT:
+            return False
+        meant = _meaning(conn, organization_id, words, rules.demanded(demands(conn), number))
+        if meant is None:
+            return False
+        meaning, _ = meant
+        return meaning.role is WordRole.STOP and meaning.list_id is None
 
     def refuse_return(
         self, conn: sqlite3.Connection, organization_id: str, note: str | None
@@ -164,10 +171,13 @@ def _opted_in(
     if stopped is None:
         return None
     organization_id, carrier = stopped
+    writer = _last_writer(conn, carriers, number) or ("", "")
     settings = settings_of(conn, organization_id)
     meaning = rules.meaning_of(words, settings, demand)
     if meaning is None or not _takes_back(meaning, settings, carrier):
         return None
+    if meaning.word not in ALWAYS and (organization_id,) != writer[:1]:
+        return None  # *yes* answers whoever wrote last, and that is somebody else
     conn.execute(
         "DELETE FROM opt_outs WHERE organization_id = ? AND recipient = ?",
         (organization_id, number),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -70,13 +70,19 @@ def _is_list(conn: sqlite3.Connection, list_id: str) -> bool:
     return True
 
 
-def put(conn: sqlite3.Connection, settings: OptOutSettings) -> OptOutSettings:
-    """Store what an organization chose in place of what it had.
+def change(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    new_of: Callable[[OptOutSettings], OptOutSettings],
+) -> OptOutSettings:
+    """Store what becomes of an organization's settings: two who change them at once lose nothing.
 
     Raises:
         NotFound: no such organization.
+        Refusal: ``new_of`` refuses the change.
     """
-    accounts.organization(conn, settings.organization_id)
+    accounts.organization(conn, organization_id)
+    settings = new_of(settings_of(conn, organization_id))
     row = {
         "organization_id": settings.organization_id,
         "sets": json.dumps(settings.sets),
@@ -158,7 +164,7 @@ class OptOutWordRepository:
     routed_words = read(routed_words)
     back_of = read(back_of)
     policies = read(opt_outs.policies)
-    put = audited_command(put)
+    change = audited_command(change)
     put_demand = audited_command(put_demand)
     list_out = audited_command(_list_out)
     list_back = audited_command(stored_opt_outs.take_back)
