@@ -580,6 +580,7 @@ NOT_HERE = {
     "simulate smsc",
     "simulate modem",
     "simulate phone",
+    "simulate hilink",
     "phone pair",
     "modem probe",
     "modem doctor",

@@ -149,6 +149,7 @@ def test_help_of_a_command_imports_no_other(name):
         "risala.cli.commands.upkeep",
         "risala.cli.commands.upkeep.erasing",
         "risala.cli.lab.simulate",
+        "risala.cli.lab.simulate_hilink",
         "risala.cli.lab.simulate_modem",
         "risala.cli.lab.simulate_phone",
     }

@@ -70,6 +70,7 @@ BUILTINS: Final = (
     "risala.drivers.modem.plugin",
     "risala.drivers.http.plugin",
     "risala.drivers.phone.plugin",
+    "risala.drivers.hilink.plugin",
     "risala.drivers.loopback",
     "risala.drivers.testmode",
     "risala.drivers.mail.plugin",

@@ -57,6 +57,7 @@ OURS = sorted(
         *DRIVERS.glob("smpp/**/*.py"),
         *DRIVERS.glob("modem/**/*.py"),
         *DRIVERS.glob("phone/**/*.py"),
+        *DRIVERS.glob("hilink/**/*.py"),
         *(DRIVERS / name for name in ("loopback.py", "testmode.py")),
     ]
 )
@@ -105,12 +106,17 @@ def said() -> Iterator[tuple[str, str]]:
 
 
 HTTP_AND_PHONES = sorted(
-    [each for room in ("channels", "http", "phone") for each in DRIVERS.glob(f"{room}/*.py")]
+    [
+        each
+        for room in ("channels", "hilink", "http", "phone")
+        for each in DRIVERS.glob(f"{room}/*.py")
+    ]
 )
 ELSEWHERE = re.compile(
     # What is said in the settings' own language, before a driver runs, or to a caller alone.
     r"must |A phone has no command|The carrier's driver is not running\. See|That could not be"
-    r"|No other phone|The phone is that of|x1 takes no arguments"
+    r"|No other phone|The phone is that of|x1 takes no arguments|A stick has no command"
+    r"|The settings have no PIN|The carrier does not wait|Use this after"
 )
 NOT_SHOWN = {
     "calls.py",
@@ -291,8 +297,9 @@ def test_who_tells_of_something_else_to_see_to_adds_it_here():
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value == "attention"
     }
-    # SMPP's driver, the modem's session, and a phone's health, which is tried as a whole
-    assert found == {"driver.py", "habits.py", "session.py", "health.py"}
+    # SMPP's driver, the modem's session, a stick's life, and a phone's health, which is tried as a
+    # whole
+    assert found == {"driver.py", "habits.py", "session.py", "life.py", "health.py"}
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -300,7 +307,7 @@ def test_the_names_of_our_facts_are_said_in_every_language(language):
     words = words_of(language)
     for path in (
         *(DRIVERS / "smpp/driver.py", DRIVERS / "modem/session.py"),
-        DRIVERS / "phone/health.py",
+        *(DRIVERS / "phone/health.py", DRIVERS / "hilink/life.py"),
     ):
         for name in facts_in(path):
             [(told, _)] = driver_facts(words, path.parent.name, {name: "x1"})

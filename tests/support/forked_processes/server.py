@@ -40,6 +40,7 @@ IMPORTED: Final = (
     "risala.drivers.modem.driver",
     "risala.drivers.modem.plugin",
     "risala.drivers.payments.plugin",
+    "risala.drivers.hilink.plugin",
     "risala.drivers.phone.plugin",
     "risala.drivers.policies.plugin",
     "risala.drivers.sinks.plugin",

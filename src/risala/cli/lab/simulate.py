@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
+from risala.cli.lab.simulate_hilink import hilink
 from risala.cli.lab.simulate_modem import modem, refuse_beside_a_scenario
 from risala.cli.lab.simulate_phone import phone
 from risala.cli.reach.refused import CommandRefused
@@ -40,10 +41,12 @@ def simulate() -> None:
     Examples:
       risala simulate smsc
       risala simulate modem
+      risala simulate hilink
       risala simulate phone http://127.0.0.1:8000/carriers/phone/mobile/v1
     """
 
 
+simulate.add_command(hilink)
 simulate.add_command(modem)
 simulate.add_command(phone)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.http.web.languages import N_
 
-OURS: Final = frozenset({"smpp", "modem", "http", "phone"})
+OURS: Final = frozenset({"smpp", "modem", "http", "phone", "hilink"})
 """The drivers whose facts have these names; other drivers may use the names differently."""
 COMMANDS: Final = (
     N_("Connect and bind now, without waiting."),

@@ -270,6 +270,35 @@ PHONES: Final = (
     ),
 )
 """Sentences about Android phones."""
+STICKS: Final = (
+    N_("The stick is ready."),
+    N_("The stick has no network."),
+    N_("The stick answered with error {status}."),
+    N_("The stick's storage is full, and it receives nothing."),
+    N_("Delete messages on its page, or let Risala take them over: inbound = true."),
+    N_("This stick has no delivery reports: texts stay sent."),
+    N_("The stick does not answer at its address."),
+    N_("See whether it has power."),
+    N_("The connection to the stick was lost."),
+    N_("What answers at the address is no HiLink stick: check url."),
+    N_("The stick wants a password."),
+    N_("Set password_env."),
+    N_("The stick refuses the user or the password."),
+    N_(
+        "It is not tried again, since the stick locks itself after some tries: correct the setting,"
+        " and restart."
+    ),
+    N_("The stick takes no password for some minutes: too many wrong ones were tried."),
+    N_("Somebody else is signed in to the stick; it takes one at a time."),
+    N_("The stick sees no SIM, or one that it cannot read."),
+    N_("What the stick has received could not be stored; it keeps it."),
+    N_("The stick is busy."),
+    N_("The stick is busy with another message."),
+    N_("The stick does not take this number or text."),
+    N_("The stick's storage is full; nothing was sent."),
+    N_("The stick could not send it, and does not say why."),
+)
+"""Sentences about HiLink sticks; those about their SIM are a modem's."""
 CHANNELS: Final = (
     N_("Codes go by the mail server."),
     N_("No mail server is set: fill in [mail] and restart the service."),
@@ -298,4 +327,7 @@ LIFE: Final = (
     N_("the operator asked for {command}"),
 )
 """The engine's own lines in a link's life; ``said`` is the driver's text."""
-SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *HTTP, *CHANNELS, *NOTES, UNTRUSTED, *PHONES, *LIFE)
+SENTENCES: Final = (
+    *(*LINKS, *RECEIPTS, *MODEMS, *STICKS, *HTTP, *CHANNELS, *NOTES),
+    *(UNTRUSTED, *PHONES, *LIFE),
+)
