@@ -43,6 +43,13 @@ def test_no_page_is_closed_to_anybody(look, console, language):
 
 
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])
+def test_the_first_line_of_the_traffic_is_on_a_phones_first_screen(look, language):
+    page = look(f"/operator/carriers/{MODEM}/traffic", language, **PHONE)
+    row = page.locator("main tbody tr").first
+    assert row.bounding_box()["y"] < 520
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
 def test_a_modem_is_paused_and_resumed_on_a_telephone(look, console, language):
     """The tile that another browser looks at follows by itself."""
     words = load_words(Language(language))

@@ -49,6 +49,15 @@ def test_as_json_it_is_a_line_for_each(run):
     assert [line["after"]["name"] for line in lines[1:]] == list(NAMES)[::-1]
 
 
+def test_what_was_only_viewed_may_be_left_out(run):
+    run("org", "list")
+    every = json.loads(run("audit-log", "--json"))["lines"]
+    changes = json.loads(run("audit-log", "--json", "--changes-only"))["lines"]
+    assert {line["operation"] for line in every} > {"org.list", "org.create"}
+    assert {line["operation"] for line in changes} == {"org.create"}
+    assert "org.list" not in run("audit-log", "--csv", "--changes-only")
+
+
 def test_with_its_chain_it_is_the_whole_trail_from_the_beginning(run):
     first, *lines = [json.loads(line) for line in run("audit-log", "--chain").splitlines()]
     assert first["columns"][0] == "seq"

@@ -56,6 +56,7 @@ _BEGINS_A_FORMULA: Final = ("=", "+", "-", "@")
 @click.option(
     "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
+@click.option("--changes-only", is_flag=True, default=None, help="Leave out what was only viewed.")
 @click.option("--before", metavar="PLACE", help="Only older lines, from where a page ended.")
 @click.option("--after", metavar="PLACE", help="Only newer ones.")
 @click.option("--csv", "form", flag_value="csv", help="All matching lines, as CSV.")
@@ -77,13 +78,13 @@ def audit_log(
     before: str | None,
     after: str | None,
     form: str | None,
-    **filters: str | None,
+    **filters: str | bool | None,
 ) -> None:
     """Show who changed or viewed what, and by which face, newest first.
 
     \b
     Examples:
-      risala audit-log --limit 20
+      risala audit-log --changes-only --limit 20
       risala audit-log --operation topup --since 7d --csv
       risala audit-log --chain
     """
@@ -130,7 +131,7 @@ async def _organization(session: GatewaySession, org: str | None) -> str | None:
 
 
 async def _export(
-    session: GatewaySession, form: str, organization: str | None, filters: dict[str, str | None]
+    session: GatewaySession, form: str, organization: str | None, filters: dict[str, str | bool | None]
 ) -> None:
     """Write each part when it comes: a trail of any length takes the memory of one."""
     named = {"organization_id": await _organization(session, organization), **filters}
