@@ -1,13 +1,15 @@
-"""Brings the client's sources into the service's wheel as data, of which a service makes the
-client's wheel (``src/risala/http/api/clients.py``). An editable install has them where they
-are written."""
+"""Brings into the service's wheel, as data, what is written elsewhere: the client's sources, of
+which a service makes the client's wheel (``src/risala/http/api/clients.py``), and the handbook's
+chapters (``src/risala/http/web/handbook``). An editable install has both where they are written."""
 
+import runpy
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 INTO = "risala/http/static/clients/python"
+HANDBOOK = "risala/http/static/handbook"
 
 
 class ClientSources(BuildHookInterface):
@@ -19,3 +21,10 @@ class ClientSources(BuildHookInterface):
         found = [project / name for name in ("pyproject.toml", "README.md", "LICENSE")]
         for path in (*found, root / "src/risala/client"):
             build_data["force_include"][str(path)] = f"{INTO}/{path.name}"
+        docs = root / "docs"
+        if not docs.is_dir():  # of a tree without the documentation: its wheel has no handbook
+            return
+        chapters = runpy.run_path(str(root / "src/risala/http/web/handbook/sections.py"))
+        for name in chapters["files"]((docs / chapters["LIST"]).read_text(encoding="utf-8")):
+            if (docs / name).is_file():
+                build_data["force_include"][str(docs / name)] = f"{HANDBOOK}/{name}"

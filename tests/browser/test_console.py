@@ -19,6 +19,7 @@ PAGES = [
     *("/operator/audit", "/operator/audit?operation=sender.&who=root&face=cli&since=2026-01-01"),
     *("/operator/payments/texts", "/operator/payments/texts?all=yes"),
     *("/operator/codes", "/operator/codes?by=network&period=week", "/operator/opt-outs"),
+    *("/operator/handbook", "/operator/handbook/how-to.run-the-console"),
     *("/operator/plugins", "/operator/plugins/sinks", "/operator/plugins/things"),
     "/operator/plugins/phones",
     *("/operator/system", "/operator/system/alerts", "/operator/system/alerts?kind=errors"),

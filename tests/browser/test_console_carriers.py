@@ -45,8 +45,8 @@ def test_no_page_is_closed_to_anybody(look, console, language):
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])
 def test_the_first_line_of_the_traffic_is_on_a_phones_first_screen(look, language):
     page = look(f"/operator/carriers/{MODEM}/traffic", language, **PHONE)
-    row = page.locator("main tbody tr").first
-    assert row.bounding_box()["y"] < 520
+    lines = page.locator("#lines")
+    assert lines.bounding_box()["y"] < 300
 
 
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])

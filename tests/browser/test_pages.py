@@ -14,6 +14,11 @@ from web_verify import HOSTED
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MAILINGS = ("checking", "draft", "sending", "wait_balance", "paused", "stopped", "done", "gone")
+CHAPTERS = (
+    *("how-to.verify-a-phone-number", "how-to.connect.keycloak", "tutorials.dashboard"),
+    *("reference.events", "reference.http-api", "reference.configuration"),
+)
+"""Of the handbook: translated and not, with tables, long lines and many headings."""
 PAGES = {
     "": [
         *("/outbox", "/sign-in", "/sign-up", "/sign-in/link/none", "/nope", "/app/x"),
@@ -38,6 +43,8 @@ PAGES = {
         *("/app/org_1/verify/ver_1/cancel", "/app/org_1/verify/try"),
         *("/app/org_1/verify/try?id=ver_1&answer=denied", "/app/org_1/inbound"),
         *("/app/org_1/answers", "/app/org_1/answers/new", "/app/org_1/answers/rul_1"),
+        *("/app/org_1/handbook", "/app/org_1/handbook?q=signature", "/app/org_1/handbook?q=zzzz"),
+        *(f"/app/org_1/handbook/{each}" for each in CHAPTERS),
         *("/app/org_1/search", "/app/org_1/search?q=3456", "/app/org_1/search?q=none"),
         *("/app/org_1/conversations", "/app/org_1/conversations?show=stopped&q=none"),
         *(f"/app/org_1/conversations/cnv_{each}" for each in ("1", "1?upto=77", "name", "stop")),

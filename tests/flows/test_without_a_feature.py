@@ -26,8 +26,8 @@ ROOT = Path(__file__).parents[2]
 LEAVES = frozenset(NAMES) - {each for feature in features() for each in feature.needs}
 GOES = (
     *("answering", "approvals", "challenges", "channels", "code_figures", "compat"),
-    *("fixed_numbers", "hooks", "hops", "mailings", "overview", "own_data", "payments"),
-    *("conversations", "opt_out_words", "pumping", "reverse", "search"),
+    *("fixed_numbers", "handbook", "hooks", "hops", "mailings", "overview", "own_data"),
+    *("conversations", "opt_out_words", "payments", "pumping", "reverse", "search"),
     *("session_details", "sinks", "standby"),
 )
 """Those that can be taken out: this list only grows, until it has all of :data:`LEAVES`."""

@@ -22,11 +22,17 @@ from packaging.utils import canonicalize_name
 from patience import HANG_S
 from processes import environment
 from risala.client.version import VERSION
+from risala.http.web.handbook.chapters import known
+from risala.http.web.handbook.sections import files
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ROOT = Path(__file__).parents[3]
 CLIENT = ROOT / "clients/python"
+ALL = ROOT / "docs/all.md"
+HANDBOOK = "risala/http/static/handbook"
+HANDBOOK_MAX = 512 * 1024
+"""Octets of the handbook in the wheel."""
 PROGRAM = """
 import os
 from risala.client import Risala
@@ -197,3 +203,15 @@ def test_beside_the_server_each_comes_and_goes_without_the_other(
     place.run("import risala.client")
     with pytest.raises(AssertionError, match=r"No module named 'risala\.sms'"):
         place.run("import risala.sms")
+
+
+def test_the_services_wheel_has_the_handbook_and_no_more_of_the_documentation(tmp_path):
+    """Each chapter in each of its languages, in half a MiB."""
+    wheel = build(ROOT, tmp_path, "wheel")
+    with zipfile.ZipFile(wheel) as archive:
+        packed = [each for each in archive.infolist() if each.filename.startswith(f"{HANDBOOK}/")]
+    written = {name for name in files(ALL.read_text("utf-8")) if (ROOT / "docs" / name).is_file()}
+    assert {each.filename.removeprefix(f"{HANDBOOK}/") for each in packed} == written
+    assert {f"{each}.md" for each in known()} <= written
+    assert {"fr/how-to/receive-webhooks.md", "ar/how-to/receive-webhooks.md"} <= written
+    assert sum(each.compress_size for each in packed) < HANDBOOK_MAX

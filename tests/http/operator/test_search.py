@@ -55,3 +55,13 @@ async def test_it_speaks_the_reader_s_language(post, operator, language):
     page = await operator.get(f"{PAGE}?q=3456")
     assert {"fr": "Chercher partout", "ar": "البحث في كل شيء"}[language] in page.text
     assert "Search everything" not in page.text
+
+
+async def test_operators_have_the_whole_handbook(operator):
+    page = await operator.get("/operator/handbook")
+    assert 'href="/operator/handbook/how-to.back-up-and-restore"' in page.text
+    page = await operator.get("/operator/handbook/how-to.back-up-and-restore")
+    assert page.status == 200
+    assert_nothing_inline(page)
+    page = await operator.get("/operator/search?q=back+up")
+    assert 'href="/operator/handbook/how-to.back-up-and-restore"' in page.text

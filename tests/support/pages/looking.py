@@ -45,13 +45,15 @@ _MISPLACED: Final = """() => {
     "details:not([open]) > :not(summary)";
   // What is scrolled away inside a part of the page is not seen: of a box, what is left of it.
   const seen = (whole, around) => {
-    let { left, right, top, bottom, width } = whole;
+    let { left, right, top, bottom } = whole;
     for (let up = around; up !== main; up = up.parentElement) {
-      if (!["auto", "scroll"].includes(getComputedStyle(up).overflowY)) continue;
-      const part = up.getBoundingClientRect();
-      [top, bottom] = [Math.max(top, part.top), Math.min(bottom, part.bottom)];
+      const style = getComputedStyle(up), part = up.getBoundingClientRect();
+      if (["auto", "scroll"].includes(style.overflowY))
+        [top, bottom] = [Math.max(top, part.top), Math.min(bottom, part.bottom)];
+      if (["auto", "scroll"].includes(style.overflowX))
+        [left, right] = [Math.max(left, part.left), Math.min(right, part.right)];
     }
-    return { left, right, top, bottom, width };
+    return { left, right, top, bottom, width: right - left };
   };
   const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {

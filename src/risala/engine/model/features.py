@@ -41,6 +41,7 @@ NAMES: Final[tuple[str, ...]] = (
     "opt_out_words",
     "search",
     "overview",
+    "handbook",
 )
 """The features, each after those that it needs, and in the order in which they take part in a
 session; the doctor speaks of them in this order."""

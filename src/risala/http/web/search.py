@@ -25,6 +25,7 @@ PAGES_MAX: Final = 5
 """Pages of the rail that are found by their names."""
 KINDS: Final[dict[str, tuple[str, str]]] = {
     "page": ("end", NC_("found", "Pages")),
+    "chapter": ("book", NC_("found", "Handbook")),
     "organization": ("org", NC_("found", "Organizations")),
     "message": ("messages", NC_("found", "Messages")),
     "verification": ("verify", NC_("found", "Verifications")),
@@ -85,14 +86,14 @@ async def show(request: PageRequest) -> TrioResponse:
     whole = text.partition("_")[0]
     if len(items.items) == 1 and is_id(text, whole):
         return request.go(_address(items.items[0]))
-    return await request.page("search/page.html", **_values(request, text, items))
+    return await request.page("search/page.html", **await _values(request, text, items))
 
 
 async def found(request: PageRequest) -> TrioResponse:
     """What the panel shows."""
     text = _text(request)
     items = await _found(request, text)
-    return await request.piece("search/found.html", **_values(request, text, items))
+    return await request.piece("search/found.html", **await _values(request, text, items))
 
 
 def _text(request: PageRequest) -> str:
@@ -107,8 +108,11 @@ async def _found(request: PageRequest, text: str) -> FoundItems:
     return await request.ask_here(FIND, query=text, mode=request.mode.value)
 
 
-def _values(request: PageRequest, text: str, items: FoundItems) -> dict[str, Any]:
-    lines = [*_pages(request, text), *(_line(request, each) for each in items.items)]
+async def _values(request: PageRequest, text: str, items: FoundItems) -> dict[str, Any]:
+    named = [*_pages(request, text)]
+    if len(text) >= SHORT:
+        named += (await request.of_features("search", text)).get("lines", ())
+    lines = [*named, *(_line(request, each) for each in items.items)]
     groups = []
     for kind, of_kind in groupby(lines, key=lambda line: line.kind):
         shape, caption = KINDS.get(kind, OTHER)

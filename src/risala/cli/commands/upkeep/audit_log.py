@@ -131,7 +131,10 @@ async def _organization(session: GatewaySession, org: str | None) -> str | None:
 
 
 async def _export(
-    session: GatewaySession, form: str, organization: str | None, filters: dict[str, str | bool | None]
+    session: GatewaySession,
+    form: str,
+    organization: str | None,
+    filters: dict[str, str | bool | None],
 ) -> None:
     """Write each part when it comes: a trail of any length takes the memory of one."""
     named = {"organization_id": await _organization(session, organization), **filters}
