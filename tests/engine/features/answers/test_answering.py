@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 import trio
 
+from risala.engine.features.answers.stored import rules as stored_rules
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound
 from risala.engine.model.ids import first_id
@@ -112,6 +113,59 @@ async def test_two_services_that_answer_each_other_stop_after_two_answers_each(s
             texts = await shop.come_in(texts[0], number)
             answers += len(texts)
         assert answers == 2, apart_s
+
+
+async def left_of(shop, sender, recipient, text):
+    """What left since a text came in: from whom and to whom."""
+    sent = len(shop.house.driver.submitted)
+    now_ms = shop.house.clock.now_ms()
+    message = Inbound(sender, recipient, text, now_ms, (f"mo{next(_ids)}",))
+    await shop.house.driver.context.inbound(message)
+    await trio.sleep(1)
+    return [(each.sender, each.recipient) for each in shop.house.driver.submitted[sent:]]
+
+
+async def test_who_forges_the_organizations_own_number_makes_no_endless_loop(shop, quick):
+    """The answer comes back as a text, from the number to itself."""
+    await shop.rule()
+    own = "+22236000001"
+    ways = await left_of(shop, own, own, "hello")
+    rounds = 0
+    while ways:
+        assert ways == [(own, own)]
+        rounds += 1
+        ways = await left_of(shop, own, own, "From 8 to 19.")
+    assert rounds == 2
+
+
+async def test_two_organizations_of_one_service_that_answer_each_other_stop(shop, quick):
+    here, there = "+22236000001", "+22236000002"
+    other = Shop(shop.house)
+    other.whose = {"organization_id": (await shop.house.organization()).organization_id}
+    await shop.house.gateway.perform("inbound.route", {**other.whose, "number": there})
+    for each in (shop, other):
+        await each.rule()
+    ways, seen = await left_of(shop, there, here, "hello"), []
+    while ways:
+        ((sender, recipient),) = ways
+        seen.append(sender)
+        ways = await left_of(shop, sender, recipient, "hello")
+    assert seen == [here, there] * 2
+
+
+async def test_a_first_text_is_looked_for_among_the_newest_of_its_sender(shop, quick, monkeypatch):
+    """However many texts a name has sent to others."""
+    monkeypatch.setattr(stored_rules, "BEFORE_LOOKED", 2)
+    await shop.rule("Welcome", "Welcome!", first_contact=True)
+    other = await shop.house.organization()
+    news = {"organization_id": other.organization_id, "keyword": "news"}
+    await shop.house.gateway.perform("inbound.route", news)
+    assert await shop.come_in("hello") == ["Welcome!"]
+    await shop.come_in("news")
+    assert await shop.come_in("hello again") == []
+    for _ in range(2):
+        await shop.come_in("news")
+    assert await shop.come_in("hello") == ["Welcome!"]
 
 
 async def test_the_first_text_of_a_number_is_greeted_once(shop, quick):

@@ -16,7 +16,13 @@ from risala.engine.features.mailings.mailing_sending import RowFault
 from risala.engine.features.own_data.stored.account_export import _tables
 from risala.engine.features.own_data.stored.account_export import settings as exported_settings
 from risala.engine.model.commands import SendMessage
-from risala.engine.model.errors import Draining, Invalid, NotFound, RecipientOptedOut
+from risala.engine.model.errors import (
+    Draining,
+    Invalid,
+    NotFound,
+    Overloaded,
+    RecipientOptedOut,
+)
 from risala.sms.message import Inbound
 
 PHONE, OTHER, ABROAD = "+22236123456", "+22222999888", "+22246000001"
@@ -434,3 +440,30 @@ async def test_a_yes_to_somebody_else_takes_no_opt_out_back(line, quick):
     assert await line.out() == {PHONE}
     await line.hear("START")
     assert await line.out() == set()
+
+
+@pytest.mark.parametrize("is_routed", [False, True])
+async def test_a_confirmation_that_waits_goes_with_an_erased_number(
+    line, quick, monkeypatch, is_routed
+):
+    """Whether its text led to the organization, or to nobody."""
+    if is_routed:
+        await line.house.gateway.perform("inbound.route", line.whose)
+    await line.do("opt_outs.words", sets=["en"], answered=["stop"])
+    with monkeypatch.context() as now:
+
+        async def full(*_, **__):
+            raise Overloaded
+
+        now.setattr(line.house.gateway.services.intake, "send", full)
+        assert await line.hear("stop") == []
+        reader = line.house.gateway.services.repositories._store.reader
+        assert reader.execute("SELECT due_at IS NOT NULL FROM answers").fetchall() == [(1,)]
+        asked = await line.do("number.forget", number=PHONE)
+        await line.one("erasure.run", erasure_id=asked["id"])
+        await trio.sleep(60)
+    before = len(line.house.driver.submitted)
+    await trio.sleep(600)
+    assert len(line.house.driver.submitted) == before
+    assert reader.execute("SELECT 1 FROM answers").fetchall() == []
+    assert await line.out() == {PHONE}

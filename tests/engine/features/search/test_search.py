@@ -291,6 +291,14 @@ async def test_whoever_is_off_a_list_is_not_found(shop, failed, autojump_clock):
     assert await shop.found("3456") == []
 
 
+async def test_the_page_of_somebody_is_found_whatever_signs_are_in_the_address(
+    shop, autojump_clock
+):
+    await shop.do("member.add", email="fatou+shop&a=b@shop.example", role="viewer")
+    (one,) = await shop.everywhere("fatou+shop")
+    assert one["url"].endswith("/operator/users?search=fatou%2Bshop%26a%3Db@shop.example")
+
+
 async def test_more_searches_than_somebody_types_are_refused(shop, monkeypatch, autojump_clock):
     monkeypatch.setattr(operations, "A_MINUTE_MAX", 3)
     for _ in range(3):

@@ -26,6 +26,9 @@ from risala.engine.model.records.record import shallow
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, only_word
 from risala.sms.message import Inbound
 
+BEFORE_LOOKED: Final = 1000
+"""Texts of one sender, to whichever organization, among which those before are looked for: a
+number that is a name may have sent any number of them."""
 _TABLE: Final = "answer_rules"
 _ROWS: Final = Rows.of_record(AnswerRule)
 
@@ -116,7 +119,8 @@ def received(
     rules = of_organization(conn, organization_id)
     if not rules or _is_of_opt_outs(conn, organization_id, text.text):
         return
-    is_first = not _wrote_before(conn, organization_id, text.sender, text_id)
+    asks = any(each.enabled and each.first_contact for each in rules)
+    is_first = asks and not _wrote_before(conn, organization_id, text.sender, text_id)
     matched = match(conn, rules, text.text, text.sender, stamp.now_ms, is_first)
     if matched is not None and matched.texts:
         kind, name = AnswerKind.RULE, matched.rule.name
@@ -152,11 +156,13 @@ def _is_of_opt_outs(conn: sqlite3.Connection, organization_id: str, text: str) -
 def _wrote_before(
     conn: sqlite3.Connection, organization_id: str, number: str, text_id: str
 ) -> bool:
+    """Whether a number wrote to the organization, as far as its newest texts say."""
     statement = (
-        "SELECT 1 FROM inbound INDEXED BY inbound_by_sender"
-        " WHERE sender = ? AND id < ? AND organization_id = ? LIMIT 1"
+        "SELECT 1 FROM (SELECT organization_id FROM inbound INDEXED BY inbound_by_sender"
+        " WHERE sender = ? AND id < ? ORDER BY id DESC LIMIT ?) WHERE organization_id = ? LIMIT 1"
     )
-    return value_of(conn, statement, (number, text_id, organization_id)) is not None
+    values = (number, text_id, BEFORE_LOOKED, organization_id)
+    return value_of(conn, statement, values) is not None
 
 
 def _name(conn: sqlite3.Connection, organization_id: str, number: str) -> str:

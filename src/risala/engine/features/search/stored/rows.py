@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from time import monotonic
 from typing import Final
+from urllib.parse import quote
 
 from risala.dataclass import dataclass
 from risala.engine.journal.store.repository import Store
@@ -176,7 +177,7 @@ def _rows(
             id=identity,
             title=title,
             at=at,
-            page=address.format(place),
+            page=address.format(quote(str(place), safe="@")),
             mode=mode,
             state=state,
             note=shown or None,
