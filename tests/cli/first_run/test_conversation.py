@@ -115,7 +115,7 @@ def test_a_wrong_answer_is_asked_again_with_what_is_wrong(trials):
         "XX is no country that Risala knows.",
         "A currency has three letters",
         "MRU has 2 decimals. Write an amount such as 0.50.",
-        "Choose one of these: android, http, modem, smpp, trial.",
+        "Choose one of these: android, hilink, http, modem, smpp, trial.",
         "This is not an e-mail address.",
         "This is no mobile number of your country. Write it like 36 12 34 56.",
     ):

@@ -270,3 +270,23 @@ def test_an_empty_directory_beside_one_that_was_used_is_told(path, tmp_path):
     (used / "risala.db").touch()
     assert used_data(empty, path) == used
     assert used_data(used, path) is None
+
+
+def test_a_stick_is_asked_for_its_address_and_keeps_its_password_apart(path):
+    smpp = {name for name in ANSWERS if name.startswith(("smpp_", "sender"))}
+    stick = {
+        "carrier": "hilink",
+        "carrier_name": "stick-1",
+        "hilink_url": "http://192.168.9.1",
+        "hilink_password": "st1ck-s3cret",
+    }
+    written = write(path, {name: ANSWERS[name] for name in ANSWERS if name not in smpp} | stick)
+    [carrier] = tomllib.loads(written.text)["carriers"]
+    assert carrier == {
+        "name": "stick-1",
+        "driver": "hilink",
+        "rate_per_s": 0.2,
+        "hilink": {"url": "http://192.168.9.1", "password_env": "STICK_1_PASSWORD"},
+    }
+    assert "st1ck-s3cret" not in written.text
+    assert written.secrets["STICK_1_PASSWORD"] == "st1ck-s3cret"

@@ -23,6 +23,7 @@ from risala.engine.model.records.ledger import CUSTOMERS, SELF
 from risala.http.first_run.answers import NO, YES, Answers, rate, yes_or_no
 from risala.http.first_run.questions import (
     ANDROID,
+    HILINK,
     HTTP,
     MODEM,
     QUESTIONS,
@@ -34,7 +35,14 @@ from risala.http.first_run.questions import (
 from risala.sms.currencies import currency_of
 from risala.sms.numbering.plan import DEFAULT
 
-_DRIVERS: Final = {ANDROID: "phone", SMPP: "smpp", HTTP: "http", MODEM: "modem", TRIAL: "loopback"}
+_DRIVERS: Final = {
+    ANDROID: "phone",
+    HILINK: "hilink",
+    SMPP: "smpp",
+    HTTP: "http",
+    MODEM: "modem",
+    TRIAL: "loopback",
+}
 _MODEM_RATE: Final = 0.2
 """One part in five seconds: networks block SIMs that send faster for long."""
 _LOW_PARTS: Final = 5
@@ -345,7 +353,7 @@ def _where(question: Question, number: int) -> _Where:
 
 def _table(kind: str, table: dict[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
     """A new carrier with what was answered."""
-    if kind == MODEM:
+    if kind in (MODEM, HILINK):
         table["rate_per_s"] = _MODEM_RATE
     for where, value in changes:
         _set(table, [str(key) for key in where[2:]], value)

@@ -100,6 +100,8 @@ class MachineTrials:
                 await _account(table_of("carriers.http", answers))
             case "modem":
                 await _modem(table_of("carriers.modem", answers))
+            case "hilink":
+                await _stick(table_of("carriers.hilink", answers))
             case "address":
                 is_held = self._is_running and answers.get("port") == standing.get("port")
                 table = table_of("http", answers)
@@ -171,6 +173,19 @@ async def _modem(table: dict[str, Any]) -> None:
     report = await examine(bench, _MODEM_S)
     if report.can_send is False:
         raise Wrong(remark=report.verdict)
+
+
+async def _stick(table: dict[str, Any]) -> None:
+    from risala.drivers.hilink.check import check_stick
+    from risala.drivers.hilink.settings import HilinkSettings
+
+    try:
+        settings = HilinkSettings.model_validate(table)
+    except ValidationError as error:
+        faults = [each["msg"].removeprefix("Value error, ") for each in error.errors()]
+        raise Wrong(remark="; ".join(faults)) from None
+    if (reason := await check_stick(settings)) is not None:
+        raise Wrong(remark=reason)
 
 
 async def _address(port: int, url: str) -> None:

@@ -19,6 +19,7 @@ SMPP: Final = "smpp"
 HTTP: Final = "http"
 ANDROID: Final = "android"
 MODEM: Final = "modem"
+HILINK: Final = "hilink"
 TRIAL: Final = "trial"
 ACCOUNT: Final = "account"
 """The step with the account at the aggregator."""
@@ -124,7 +125,7 @@ AGGREGATORS: Final = {
 """Titles of presets that are more than a company's name, which pages translate."""
 _BY_SIM: Final = AGGREGATORS.keys() - {"risala"}
 """Presets that send by a SIM of one's own."""
-_NAMES: Final = {MODEM: "sim-1", HTTP: "aggregator", ANDROID: "phone-1"}
+_NAMES: Final = {MODEM: "sim-1", HILINK: "stick-1", HTTP: "aggregator", ANDROID: "phone-1"}
 # A row begins with a question's name, its words, its setting and its kind.
 # fmt: off
 NAME: Final = Question(
@@ -160,12 +161,14 @@ STEPS: Final = (
             default=lambda answers: usual_price(answers.get("currency", "")), follows="currency"),
     ), when=_is("payer", CUSTOMERS)),
     FirstRunStep("carrier", N_("How messages leave"), N_("How do messages leave this machine?"), (
-        Question("carrier", N_("Carrier"), "", reads.one_of(ANDROID, HTTP, MODEM, SMPP, TRIAL),
+        Question("carrier", N_("Carrier"), "",
+            reads.one_of(ANDROID, HILINK, HTTP, MODEM, SMPP, TRIAL),
             default=lambda answers: MODEM if answers.get("modem_found") else SMPP,
             choices=(
                 (ANDROID, N_("By an Android phone with the SMSGate app")),
                 (HTTP, N_("By HTTP: an aggregator, a router with a SIM, another Risala")),
                 (MODEM, N_("By a GSM modem with a SIM")),
+                (HILINK, N_("By a HiLink stick with a SIM: it has a web page, and no port")),
                 (SMPP, N_("By an SMPP account of a carrier")),
                 (TRIAL, N_("Nothing yet: only try Risala, no phone rings")),
             )),
@@ -245,6 +248,16 @@ STEPS: Final = (
         Question("modem_pin", N_("PIN of the SIM"), "carriers.modem.pin", reads.pin,
             hint=N_("Leave it empty if the SIM has none."), secret=True, optional=True),
     ), _is("carrier", MODEM), tried=N_("Asking the modem")),
+    FirstRunStep(HILINK, N_("HiLink stick"),
+        N_("Risala asks the stick whether it can send, and sends nothing."), (
+        NAME,
+        Question("hilink_url", N_("Address of its page"), "carriers.hilink.url", reads.web_address,
+            default="http://192.168.8.1"),
+        Question("hilink_password", N_("Password of its page"), "carriers.hilink.password",
+            hint=N_("Leave it empty if the page asks for none."), secret=True, optional=True),
+        Question("hilink_pin", N_("PIN of the SIM"), "carriers.hilink.pin", reads.pin,
+            hint=N_("Leave it empty if the SIM has none."), secret=True, optional=True),
+    ), _is("carrier", HILINK), tried=N_("Asking the stick")),
     FirstRunStep("address", N_("Address"), N_("Under which address do people open the pages?"), (
         Question("public_url", N_("Public address"), "http.public_url", reads.public_url,
             hint=N_("Such as https://sms.example.net. Empty: only this machine."), optional=True),
