@@ -21,6 +21,7 @@ ALLOWED = {
     "lab/channels/vendor.py": "a simulated vendor, which calls its tester's own service",
     "lab/channels/whatsapp.py": "a simulated vendor, which calls its tester's own service",
     "drivers/http/calling.py": "a carrier's API, at the address that the operator has set",
+    "drivers/hilink/calls.py": "a stick, at the address that the operator has set",
     "lab/aggregators/stand_in.py": "a simulated aggregator, which calls its tester's own service",
     "lab/phone/network.py": "a simulated phone, which calls its tester's own service",
     "cli/commands/messaging/forward.py": "a command, to where its user says, as its user",

@@ -37,6 +37,10 @@ _HOME: Final = b"<html><head><title>HiLink</title></head><body></body></html>"
 Headers = Mapping[str, str]
 
 
+def unheard(_event: StickHappening) -> None:
+    """Nobody hears what happens."""
+
+
 class HilinkSimulator:
     """A stick that runs until it is cancelled.
 
@@ -48,7 +52,7 @@ class HilinkSimulator:
         self,
         config: HilinkConfig,
         *,
-        on_event: Callable[[StickHappening], None] = lambda _event: None,
+        on_event: Callable[[StickHappening], None] = unheard,
     ) -> None:
         self.config = config
         self.url = ""
