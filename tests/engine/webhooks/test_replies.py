@@ -34,7 +34,8 @@ def driver() -> FakeDriver:
 
 
 async def come_in(house, driver: FakeDriver, number: int = 1, sender: str = PHONE) -> None:
-    await house.perform("inbound.route", organization_id=house.organization_id)
+    if number == 1:
+        await house.perform("inbound.route", organization_id=house.organization_id)
     text = Inbound(sender, OURS, "When do you open?", 1_767_225_600_000, (f"mo{number}",))
     await driver.context.inbound(text)
     await trio.sleep(60)
@@ -82,6 +83,25 @@ async def test_two_events_of_one_message_and_two_endpoints_have_one_reply(
         assert sent(driver) == [(PHONE, OURS, "At 9.")]
         assert sorted(await outcomes(house, first)) == [ReplyOutcome.ANSWERED, ReplyOutcome.TAKEN]
         assert await outcomes(house, second) == [ReplyOutcome.ANSWERED] * 2
+
+
+async def test_a_delivery_says_why_the_reply_that_was_taken_does_not_leave(
+    open_house, quick, driver
+):
+    async with open_house(driver=driver) as house:
+        endpoint, _ = await house.endpoint(types=["sms.received"], may_reply=True)
+        house.outbound.plan[URL] = replies("At 9.")
+        for number in (1, 2, 3):
+            await come_in(house, driver, number)
+        named = [each["eventId"] for each in reversed(await house.deliveries(endpoint))]
+        shown = [
+            await house.perform("webhook.delivery", endpoint_id=endpoint, event_id=each)
+            for each in named
+        ]
+        assert [each["attempts"][0]["reply"] for each in shown] == [ReplyOutcome.TAKEN] * 3
+        first, second, third = (each["replyRefused"] for each in shown)
+        assert (first, second) == (None, None)
+        assert "two automatic answers to this number left within an hour" in third
 
 
 async def test_a_replay_brings_no_second_reply(open_house, quick, driver):

@@ -7,13 +7,14 @@ import pytest
 from markupsafe import escape
 
 import risala
+from risala.engine.features.answers.records import FAULT_SENTENCES, AnswerFault
 from risala.engine.features.answers.replying import ReplyOutcome
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, EditConflict, Invalid, NotFound
 from risala.engine.model.people import Language
 from risala.engine.model.times import iso
 from risala.http.dashboard.webhook_health import NO_ANSWERS
-from risala.http.dashboard.webhook_replies import SENTENCES
+from risala.http.dashboard.webhook_replies import HELD_BACK, SENTENCES
 from risala.http.dashboard.webhooks import TABS
 from risala.http.web.languages import load_words
 from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint, failures
@@ -276,6 +277,17 @@ async def test_a_delivery_says_what_became_of_its_reply(reader_as, gateway, outc
     said = str(load_words(language)(SENTENCES[outcome])).partition("{")[0]
     assert said in page.text
     assert said.startswith("The reply was") is (language is Language.ENGLISH)
+
+
+@pytest.mark.parametrize("language", Language)
+async def test_a_delivery_quotes_why_a_reply_does_not_leave(reader_as, gateway, language):
+    reason = FAULT_SENTENCES[AnswerFault.PER_HOUR]
+    gateway.reply, gateway.reply_refused = ReplyOutcome.TAKEN.value, reason
+    page = await reader_as(language=language).get(f"{ONE}?event=evt_1")
+    words = load_words(language)
+    assert str(words(reason)) in page.text
+    assert str(words(HELD_BACK)).partition("{")[0] in page.text
+    assert str(words(SENTENCES[ReplyOutcome.TAKEN])) not in page.text
 
 
 async def test_what_another_version_wrote_of_a_reply_is_left_out(owner, gateway):

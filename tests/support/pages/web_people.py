@@ -544,7 +544,8 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
                 "reply": gateway.reply,
             }
             body = '{"id": "evt_1", "type": "sms.failed"}'
-            return {"delivery": shown[0], "attempts": [attempt], "body": body}
+            refused = {"replyRefused": gateway.reply_refused}
+            return {"delivery": shown[0], "attempts": [attempt], "body": body, **refused}
         case "webhook.test" | "webhook.replay":
             return {"delivery": gateway.deliveries[0], "running": True}
         case "webhook.replay_failed":
@@ -665,6 +666,8 @@ class FakeWebGateway:
     to_replay: int = 0
     reply: str | None = None
     """What became of the reply in an endpoint's answer."""
+    reply_refused: str | None = None
+    """Why it does not leave though it was taken."""
     looked_to: str | None = None
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -127,7 +127,8 @@ async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     body = stored.deliveries.body(delivery.event_id)
     if body is not None:
         body = _as_sent(stored.endpoints, delivery, body)
-    return DeliveryStory(delivery, attempts, body)
+    refused = stored.deliveries.reply_refused(delivery.event_id)
+    return DeliveryStory(delivery, attempts, body, refused)
 
 
 @OPERATIONS(webhooks.TEST, operators=SUPPORT, **CHANGE)

@@ -8,10 +8,12 @@ from typing import Final
 from markupsafe import Markup
 
 from risala.engine.features.answers.replying import ReplyOutcome
+from risala.engine.model.errors import Conflict
 from risala.engine.model.records.webhooks import DeliveryStory
 from risala.engine.rules.webhooks.schedule import CONTENT_BYTES_MAX
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import refusal_sentence
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 SENTENCES: Final[Mapping[str, str]] = {
@@ -42,16 +44,18 @@ SENTENCES: Final[Mapping[str, str]] = {
     ),
 }
 """By what is stored of an attempt."""
+HELD_BACK: Final = N_("The reply was taken, but does not leave. {reason}")
 
 
 async def with_delivery(request: PageRequest, story: DeliveryStory) -> dict[str, object]:
     """The sentences of its attempts, by their numbers."""
     known = {each.number: SENTENCES.get(each.reply or "") for each in story.attempts}
-    return {
-        "replies": {
-            number: _filled(request, text) for number, text in known.items() if text is not None
-        }
-    }
+    said = {number: _filled(request, text) for number, text in known.items() if text is not None}
+    if story.reply_refused:
+        reason = refusal_sentence(request.words, Conflict(story.reply_refused))
+        held = request.words(HELD_BACK, reason=reason)
+        said |= {each.number: held for each in story.attempts if each.reply == ReplyOutcome.TAKEN}
+    return {"replies": said}
 
 
 def _filled(request: PageRequest, sentence: str) -> Markup:

@@ -467,3 +467,17 @@ async def test_a_confirmation_that_waits_goes_with_an_erased_number(
     assert len(line.house.driver.submitted) == before
     assert reader.execute("SELECT 1 FROM answers").fetchall() == []
     assert await line.out() == {PHONE}
+
+
+async def test_rules_leave_an_organizations_own_words_to_its_opt_outs(line, quick):
+    """Words of STOP, START and HELP; any other text is the rules', though it begins with one."""
+    await line.house.gateway.perform("inbound.route", line.whose)
+    await line.do("opt_outs.words", sets=["en"], answered=["stop", "start", "help"])
+    for word, role in (("genug", "stop"), ("wieder", "start"), ("wer", "help")):
+        await line.do("opt_outs.add_word", word=word, role=role, language="en")
+    await line.do("answer.create", name="Any", text_en="Hello!")
+    (help_text,) = await line.hear("Wer?")
+    (stop_text,) = await line.hear("GENUG")
+    (start_text,) = await line.hear("wieder", OTHER) or [""]
+    assert "Hello!" not in (help_text, stop_text, start_text)
+    assert await line.hear("Genug davon", OTHER) == ["Hello!"]

@@ -120,6 +120,7 @@ def _show_attempts(options: Options, endpoint: str, event: str) -> None:
             "type": delivery.type,
             "state": delivery.state,
             "next attempt": output.at(delivery.next_attempt_at),
+            **({"no reply": refused} if (refused := reply.value.reply_refused) else {}),
         }
     )
     output.table(

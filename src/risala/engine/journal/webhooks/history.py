@@ -20,7 +20,8 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model import ids
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
-from risala.engine.model.feature_work import TakeReply
+from risala.engine.model.feature_work import Duty, TakeReply
+from risala.engine.model.features import duty
 from risala.engine.model.records.asks import CursorPage, Place, Steps
 from risala.engine.model.records.webhooks import (
     BEHIND_COUNTED_MAX,
@@ -127,6 +128,16 @@ def attempts(
         (_row(conn, endpoint_id, event_id).seq,),
     )
     return tuple(map(_ATTEMPTS.of, rows))
+
+
+def reply_refused(conn: sqlite3.Connection, event_id: str) -> str | None:
+    """Why the reply that was taken from an answer to an event does not leave, as a sentence; None:
+    it left, waits, or there is none."""
+    event, notes_of = event_rows.by_id(conn, event_id), duty(Duty.ANSWERS)
+    if event is None or event.text_id is None or notes_of is None:
+        return None
+    note = notes_of(conn, [event.text_id]).get(event.text_id)
+    return note.refused if note is not None and note.kind == "webhook" else None
 
 
 def _refuse_disabled(conn: sqlite3.Connection, endpoint_id: str) -> None:
@@ -291,6 +302,7 @@ class DeliveryRepository:
     delivery = read(delivery)
     attempts = read(attempts)
     body = read(body)
+    reply_refused = read(reply_refused)
 
     def page(
         self, endpoint_id: str, state: str | None, steps: Steps

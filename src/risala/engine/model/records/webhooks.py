@@ -311,6 +311,8 @@ class DeliveryStory:
     attempts: tuple[DeliveryAttempt, ...]
     body: str | None
     """What is sent; None where the event is no longer kept, or has a text that somebody wrote."""
+    reply_refused: str | None = None
+    """Why the reply that was taken does not leave, as a sentence; None: it left, or waits."""
 
 
 @dataclass(frozen=True, slots=True)

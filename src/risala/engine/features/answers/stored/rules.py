@@ -20,6 +20,8 @@ from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.records.answer_rules import RULES_MAX, AnswerRule
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.records.record import shallow
@@ -117,7 +119,7 @@ def received(
 ) -> None:
     """Answer a text by the first rule that it meets, in the transaction that stores it."""
     rules = of_organization(conn, organization_id)
-    if not rules or _is_of_opt_outs(conn, organization_id, text.text):
+    if not rules or _is_of_opt_outs(conn, organization_id, text.sender, text.text):
         return
     asks = any(each.enabled and each.first_contact for each in rules)
     is_first = asks and not _wrote_before(conn, organization_id, text.sender, text_id)
@@ -146,8 +148,12 @@ def match(
     return matching(rules, came)
 
 
-def _is_of_opt_outs(conn: sqlite3.Connection, organization_id: str, text: str) -> bool:
-    """Whether a text ends or begins messages: rules leave it alone where that is heeded."""
+def _is_of_opt_outs(conn: sqlite3.Connection, organization_id: str, number: str, text: str) -> bool:
+    """Whether a text is a word of the opt-outs, also one of the organization's own: rules leave it
+    alone where that is heeded."""
+    work = duty(Duty.OPT_OUTS)
+    if work is not None and work.means_something(conn, organization_id, number, text):
+        return True
     word = only_word(text)
     is_word = word in STOP_WORDS or word in START_WORDS
     return is_word and organization_id in opt_outs.policies(conn)

@@ -71,6 +71,13 @@ class OptOutHeeding:
         meaning, _ = meant
         return meaning.role is WordRole.STOP and meaning.list_id is None
 
+    def means_something(
+        self, conn: sqlite3.Connection, organization_id: str, number: str, text: str
+    ) -> bool:
+        """Whether a text is a word of STOP, START or HELP to an organization that heeds them."""
+        words, demand = said(text), rules.demanded(demands(conn), number)
+        return _meaning(conn, organization_id, words, demand) is not None
+
     def refuse_return(
         self, conn: sqlite3.Connection, organization_id: str, note: str | None
     ) -> None:
