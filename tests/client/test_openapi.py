@@ -40,6 +40,8 @@ SHAPES = {
     answers.ListedConversation: "ListedConversationAnswer",
     answers.ConversationThread: "ThreadAnswer",
     answers.ReplyRule: "AnswerRuleAnswer",
+    answers.ForwardedText: "ForwardedAnswer",
+    answers.TriedForward: "TriedForwardAnswer",
     answers.ReplyRules: "AnswerRulesAnswer",
     answers.PausedReplies: "PausedNumberAnswer",
     answers.TriedReply: "TriedTextAnswer",

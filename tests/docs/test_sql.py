@@ -60,6 +60,7 @@ MAY: dict[str, str] = {
     "engine/features/reverse/stored.py": HOT,  # of each text with a word in it
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
+    "engine/features/answers/stored/forwards.py": HOT,  # of each text that is forwarded
     "engine/features/answers/stored/queue.py": HOT,  # of each text that is answered
     "engine/features/answers/stored/rules.py": HOT,  # of each text that comes in
     "engine/features/opt_out_words/stored/heeding.py": HOT,  # of each text of a word or two

@@ -196,6 +196,22 @@ class InboundMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ForwardedText:
+    """Where a rule forwards a text, and what became of it."""
+
+    kind: str
+    """``sms``, ``mail``, ``telegram`` or ``webhook``."""
+    to: str
+    """The number, the address, the chat, or the webhook's host."""
+    rule: str
+    """The rule's name."""
+    status: str
+    """``waiting``, ``forwarded`` or ``refused``."""
+    reason: str | None = None
+    """Why it is not forwarded."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationMessage:
     """A message of a conversation, of either way."""
 
@@ -216,11 +232,13 @@ class ConversationMessage:
     mailing_id: str | None = None
     answer_kind: str | None = None
     """Of an automatic answer, and of a text that had one: ``opt_out``, ``help``, ``rule`` or
-    ``webhook``."""
+    ``webhook``; ``forward``: it forwards a text."""
     answer_name: str | None = None
     """The name of its rule."""
     answer_refused: str | None = None
     """Why the text's automatic answer does not leave; None: it left, or waits."""
+    forwards: tuple[ForwardedText, ...] = ()
+    """Of a text that came in: where rules forward it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +309,11 @@ class ReplyRule:
     created_at: datetime
     from_time: str | None = None
     to_time: str | None = None
+    forward_number: str = ""
+    """Where it forwards the text: a number; empty: none, as of the next three."""
+    forward_email: str = ""
+    forward_chat: str = ""
+    forward_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +333,19 @@ class ReplyRules:
 
 
 @dataclass(frozen=True, slots=True)
+class TriedForward:
+    """Where a text would be forwarded."""
+
+    kind: str
+    to: str
+    text: str | None = None
+    """The message by SMS."""
+    segments: int | None = None
+    reason: str | None = None
+    """Why it would not be forwarded."""
+
+
+@dataclass(frozen=True, slots=True)
 class TriedReply:
     """What a text would be answered."""
 
@@ -317,6 +353,7 @@ class TriedReply:
     """None: it meets no rule."""
     answer: str | None
     """None: nothing."""
+    forwards: tuple[TriedForward, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

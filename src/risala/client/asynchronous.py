@@ -423,12 +423,20 @@ class AsyncRisala:
         text_fr: str | None = None,
         text_ar: str | None = None,
         text_en: str | None = None,
+        forward_number: str | None = None,
+        forward_email: str | None = None,
+        forward_chat: str | None = None,
+        bot_token: str | None = None,
+        forward_url: str | None = None,
+        forward_secret: str | None = None,
     ) -> answers.ReplyRule:
-        """Answer texts that come in. Without ``place`` the rule comes last."""
+        """Answer texts that come in, and forward them. Without ``place`` the rule comes last."""
         settings = calls.settings(
             name=name, place=place, enabled=enabled, keywords=keywords, anywhere=anywhere,
             first_contact=first_contact, days=days, from_time=from_time, to_time=to_time,
             language=language, text_fr=text_fr, text_ar=text_ar, text_en=text_en,
+            forward_number=forward_number, forward_email=forward_email, forward_chat=forward_chat,
+            bot_token=bot_token, forward_url=forward_url, forward_secret=forward_secret,
         )  # fmt: skip
         call = calls.do_once("/api/answers/create", answers.ReplyRule, **settings)
         return await self._caller.ask(call)
@@ -450,12 +458,20 @@ class AsyncRisala:
         text_fr: str | None = None,
         text_ar: str | None = None,
         text_en: str | None = None,
+        forward_number: str | None = None,
+        forward_email: str | None = None,
+        forward_chat: str | None = None,
+        bot_token: str | None = None,
+        forward_url: str | None = None,
+        forward_secret: str | None = None,
     ) -> answers.ReplyRule:
         """Change a rule; what is left out stays. An empty time takes it away."""
         settings = calls.settings(
             rule_id=rule_id, name=name, place=place, enabled=enabled, keywords=keywords,
             anywhere=anywhere, first_contact=first_contact, days=days, from_time=from_time,
             to_time=to_time, language=language, text_fr=text_fr, text_ar=text_ar, text_en=text_en,
+            forward_number=forward_number, forward_email=forward_email, forward_chat=forward_chat,
+            bot_token=bot_token, forward_url=forward_url, forward_secret=forward_secret,
         )  # fmt: skip
         call = calls.read_one("/api/answers/update", answers.ReplyRule, **settings)
         return await self._caller.ask(call)

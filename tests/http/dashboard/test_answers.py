@@ -23,6 +23,12 @@ FIELDS = {
     "text_en": "",
     "place": "2",
     "enabled": "yes",
+    "forward_number": "",
+    "forward_email": "duty@example.com",
+    "forward_chat": "",
+    "forward_url": "",
+    "bot_token": "",
+    "forward_secret": "",
 }
 WANTED = {
     "name": "Horaires",
@@ -38,6 +44,10 @@ WANTED = {
     "text_en": "",
     "place": 2,
     "enabled": True,
+    "forward_number": "",
+    "forward_email": "duty@example.com",
+    "forward_chat": "",
+    "forward_url": "",
 }
 
 
@@ -136,3 +146,34 @@ async def test_a_viewer_reads_and_tries(reader_as):
     one = await viewer.get(ONE)
     assert "Nous sommes ouverts" in one.text
     assert "<textarea" not in one.text
+
+
+async def test_a_rule_shows_where_it_forwards_and_never_its_secrets(owner, reader_as):
+    listed = await owner.get(PAGE)
+    assert "forwarded to" in listed.text
+    assert "duty.example.com" in listed.text
+    assert "t0p" not in listed.text
+    form = await owner.get(ONE)
+    values = {each.get("name"): each.get("value") for _, each in form.tags if each.get("name")}
+    assert (values["forward_number"], values["forward_email"]) == ("+22236120009", "")
+    assert (values["bot_token"], values["forward_secret"]) == ("", "")
+    viewed = await reader_as(Role.VIEWER).get(ONE)
+    assert "duty.example.com" in viewed.text
+    assert "t0p" not in viewed.text
+
+
+async def test_secrets_are_sent_only_where_somebody_typed_them(owner, gateway):
+    await owner.submit(await owner.get(NEW), NEW, FIELDS)
+    await owner.submit(await owner.get(NEW), NEW, {**FIELDS, "bot_token": "1:a"})
+    plain, with_token = asked(gateway, "create")
+    assert {"bot_token", "forward_secret"} & {*plain} == set()
+    assert with_token["bot_token"] == "1:a"
+
+
+async def test_a_try_shows_where_the_text_would_go(owner):
+    page = await owner.submit(await owner.get(PAGE), f"{PAGE}/try", {"text": "Vos horaires ?"})
+    assert "SMS: forwarded to" in page.text
+    assert " parts</p>" in page.text
+    assert "De +22236120001 : Vos horaires ?" in page.text
+    assert "texts of this number are forwarded to it" in page.text
+    assert "duty@example.com" in page.text

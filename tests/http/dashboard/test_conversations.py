@@ -6,7 +6,9 @@ import pytest
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
+from risala.engine.model.people import Language
 from risala.engine.model.records.conversations import WENT_ON
+from risala.http.web.languages import load_words
 from web_browser import assert_nothing_inline
 from web_conversations import ASKED, MESSAGES, NO_PHONE
 from web_lists import recipient_list
@@ -83,6 +85,22 @@ async def test_a_thread_has_both_ways_and_no_code(owner, gateway):
     assert f"{ONE}?upto=77" in links(page, ONE)
     (got,) = asked(gateway, "get")
     assert got == {"organization_id": "org_1", "conversation_id": "cnv_1", "limit": 50}
+
+
+@pytest.mark.parametrize("language", Language)
+async def test_a_thread_says_where_a_text_was_forwarded(reader_as, language):
+    page, words = await reader_as(language=language).get(ONE), load_words(language)
+    for sentence, target in (
+        ("Forwarded to {target}", "+22236120009"),
+        ("Waits to be forwarded to {target}", "duty.example.com"),
+        ("Could not be forwarded to {target}.", "@duty_room"),
+    ):
+        assert str(words(sentence)).partition("{")[0] in page.text
+        assert target in page.text
+    assert (
+        str(words("It was not forwarded: Telegram does not know the token of the bot."))
+        in page.text
+    )
 
 
 async def test_older_messages_are_a_page_without_an_answer(owner, gateway):

@@ -28,6 +28,10 @@ def rule(number: int, name: str, **changes: Any) -> dict[str, Any]:
         "textAr": "",
         "textEn": "",
         "createdAt": iso(AT_MS),
+        "forwardNumber": "",
+        "forwardEmail": "",
+        "forwardChat": "",
+        "forwardUrl": "",
         **changes,
     }
 
@@ -40,6 +44,8 @@ RULES: Final = (
         anywhere=True,
         textFr="Nous sommes ouverts de 8 h à 19 h, {{name}}.",
         textAr="نفتح من الساعة 8 إلى الساعة 19.",
+        forwardNumber="+22236120009",
+        forwardUrl="https://duty.example.com/texts?token=t0p",
     ),
     rule(2, "ترحيب", firstContact=True, language="ar", textAr="مرحبا بك في متجر البركة."),
     rule(
@@ -53,6 +59,17 @@ RULES: Final = (
     ),
     rule(4, "Silence", enabled=False, keywords=["ok"]),
 )
+FORWARDS: Final = (
+    {
+        "kind": "sms",
+        "to": "+22236120009",
+        "text": "De +22236120001 : Vos horaires ?",
+        "segments": 2,
+        "reason": "It was not forwarded: texts of this number are forwarded to it, or come back"
+        " from it.",
+    },
+    {"kind": "mail", "to": "duty@example.com", "text": None, "segments": None, "reason": None},
+)
 
 
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
@@ -64,7 +81,9 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
         return {"rules": [*RULES], "paused": [paused]}
     if name == "answer.try":
         is_known = arguments.get("text") not in ("none", None)
-        return {"rule": RULES[0] if is_known else None, "answer": "De 8 h" if is_known else None}
+        if not is_known:
+            return {"rule": None, "answer": None, "forwards": []}
+        return {"rule": RULES[0], "answer": "De 8 h", "forwards": [*FORWARDS]}
     if name == "answer.resume":
         return paused
     if name == "answer.create":

@@ -39,12 +39,26 @@ def message(number: int, by: str, body: str | None, hours: int, **changes: Any) 
     }
 
 
+def forwarded(kind: str, to: str, status: str, reason: str | None = None) -> dict[str, Any]:
+    return {"kind": kind, "to": to, "rule": "Duty", "status": status, "reason": reason}
+
+
+FORWARDS: Final = (
+    forwarded("sms", "+22236120009", "forwarded"),
+    forwarded("webhook", "duty.example.com", "waiting"),
+    forwarded(
+        "telegram",
+        "@duty_room",
+        "refused",
+        "It was not forwarded: Telegram does not know the token of the bot.",
+    ),
+)
 MESSAGES: Final = (
     message(1, "mailing", "Soldes jusqu'à vendredi <3", 60),
     message(2, "program", "متجر البركة: طلبك رقم 1204 جاهز للاستلام، مرحبا بك.", 26),
     message(3, "code", None, 25),
     message(4, "person", None, 25, status="failed", errorCode="expired"),
-    message(5, "number", ASKED, 1),
+    message(5, "number", ASKED, 1, forwards=[*FORWARDS]),
 )
 
 

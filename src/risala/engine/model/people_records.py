@@ -175,6 +175,7 @@ class MailKind(StrEnum):
     ALERT_OVER = "alert_over"
     AUDIT_HEAD = "audit_head"
     APPROVAL_ASKED = "approval_asked"
+    TEXT_FORWARDED = "text_forwarded"
 
 
 class MailOutcome(StrEnum):

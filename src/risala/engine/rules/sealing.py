@@ -54,6 +54,8 @@ class SecretPurpose(StrEnum):
     """What a carrier's driver keeps, such as a device's token."""
     FIXED_CODE = "fixed code"
     """What an app store's reviewer enters in place of a code by SMS."""
+    FORWARD_SECRET = "forward secret"  # noqa: S105
+    """By what a rule forwards texts: the token of a bot, or what signs calls of a webhook."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,12 @@ from risala.engine.model.records.answer_rules import (
     AnswerRule,
     AnswerRules,
     PausedNumber,
+    TriedForward,
     TriedText,
 )
 from risala.engine.model.records.conversations import (
     ConversationSummary,
+    Forwarded,
     StoredConversation,
     Thread,
     ThreadMessage,
@@ -131,11 +133,15 @@ ANSWER_RULE: Final = ApiAnswer(
     "AnswerRuleAnswer",
     record=AnswerRule,
     members="ruleId name place enabled keywords anywhere firstContact days fromTime toTime language"
-    " textFr textAr textEn createdAt",
+    " textFr textAr textEn createdAt forwardNumber forwardEmail forwardChat forwardUrl",
 )
+FORWARDED: Final = ApiAnswer("ForwardedAnswer", record=Forwarded)
+TRIED_FORWARD: Final = ApiAnswer("TriedForwardAnswer", record=TriedForward)
 PAUSED_NUMBER: Final = ApiAnswer("PausedNumberAnswer", record=PausedNumber)
 PLACES: Final[Places] = {
     AnswerRule: ANSWER_RULE.reference,
+    Forwarded: FORWARDED.reference,
+    TriedForward: TRIED_FORWARD.reference,
     PausedNumber: PAUSED_NUMBER.reference,
     ConversationSummary: LISTED_CONVERSATION.reference,
     ThreadMessage: THREAD_MESSAGE.reference,
@@ -365,7 +371,7 @@ ANSWER_RULES: Final = ApiAnswer(
 TRIED_TEXT: Final = ApiAnswer(
     "TriedTextAnswer",
     record=TriedText,
-    members="rule answer",
+    members="rule answer forwards",
 )
 FOUND_ITEM: Final = ApiAnswer("FoundItem", record=FoundItem, members="kind id title at url")
 FOUND: Final = _listed(
@@ -375,7 +381,7 @@ FOUND: Final = _listed(
     paged=False,
 )
 COMPONENTS: Final = (
-    *(ANSWER_RULE, PAUSED_NUMBER, ANSWER_RULES, TRIED_TEXT),
+    *(ANSWER_RULE, PAUSED_NUMBER, ANSWER_RULES, TRIED_TEXT, FORWARDED, TRIED_FORWARD),
     *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, CODE_DELIVERY),
     *(VERIFICATION, STARTED, INBOUND, CODE_FIGURE, CODE_FIGURES),
     *(

@@ -27,6 +27,29 @@ SPOKEN: Final = (
     N_("It was not answered by itself: too many automatic answers waited."),
     N_("It was not answered by itself: the answer could not leave for an hour."),
     N_("It was not answered by itself: the carrier that brought it sends nothing now."),
+    N_("It was not forwarded: it answers a one-time code."),
+    N_("It was not forwarded: texts of this number are forwarded to it, or come back from it."),
+    N_(
+        "It was not forwarded: as many texts of this number were forwarded by SMS within a day"
+        " as may be."
+    ),
+    N_(
+        "It was not forwarded: the organization has forwarded as many texts as it may within an"
+        " hour."
+    ),
+    N_("It was not forwarded: too many texts waited to be forwarded."),
+    N_("It was not forwarded: its receiver did not take it for a day."),
+    N_("It was not forwarded: the rule was changed or deleted meanwhile."),
+    N_("It was not forwarded: the text is no longer kept."),
+    N_("It was not forwarded: the address is no member’s any more."),
+    N_("It was not forwarded: this service sends no mails."),
+    N_("It was not forwarded: this service makes no calls."),
+    N_("It was not forwarded: the token or the secret of the rule is lost. Enter it again."),
+    N_("It was not forwarded: Telegram does not know the token of the bot."),
+    N_(
+        "It was not forwarded: Telegram refuses the chat. Its id is wrong, or the bot is not in it."
+    ),
+    N_("It was not forwarded: the receiver says that its address has ended (410)."),
     N_("Automatic answers to this number are not paused."),
     N_("An organization can have at most {count} rules. Delete one first."),
     N_(

@@ -266,7 +266,11 @@ async def test_what_no_rule_can_have(shop, quick, field, value):
 
 
 async def test_a_text_is_tried_without_sending(shop, quick):
-    assert await shop.do("try", text="hours") == {"rule": None, "answer": None}
+    assert await shop.do("try", text="hours") == {
+        "rule": None,
+        "answer": None,
+        "forwards": [],
+    }
     made = await shop.rule(keywords=["hours"])
     tried = await shop.do("try", text="Hours, please")
     assert (tried["rule"], tried["answer"]) == (made, "From 8 to 19.")

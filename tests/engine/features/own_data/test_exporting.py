@@ -121,6 +121,7 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
             "audit.jsonl",
             "automatic-answers.jsonl",
             "conversations.jsonl",
+            "forwarded-texts.jsonl",
             "inbound.jsonl",
             "ledger.jsonl",
             "list-opt-outs.jsonl",

@@ -55,6 +55,7 @@ async def test_a_list_page_by_page(talks, autojump_clock):
             "answerKind": None,
             "answerName": None,
             "answerRefused": None,
+            "forwards": [],
         },
     }
     rest = await talks.ask("/api/conversations/list", {"limit": 1, "before": page["next"]})

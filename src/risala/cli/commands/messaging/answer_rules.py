@@ -40,6 +40,26 @@ _OPTIONS: Final = (
     click.option("--fr", "text_fr", metavar="TEXT", help="The answer in French."),
     click.option("--ar", "text_ar", metavar="TEXT", help="The answer in Arabic."),
     click.option("--en", "text_en", metavar="TEXT", help="The answer in English."),
+    click.option(
+        "--forward-number", metavar="NUMBER", help="Forward the text as an SMS; '': no more."
+    ),
+    click.option("--forward-email", metavar="EMAIL", help="Forward it to a member; '': no more."),
+    click.option(
+        "--forward-chat", metavar="CHAT", help="Forward it to a Telegram chat; '': no more."
+    ),
+    click.option(
+        "--bot-token",
+        metavar="TOKEN",
+        envvar="RISALA_BOT_TOKEN",
+        help="Your bot's token, for the chat; better in RISALA_BOT_TOKEN.",
+    ),
+    click.option("--forward-url", metavar="URL", help="Forward it to a webhook; '': no more."),
+    click.option(
+        "--forward-secret",
+        metavar="SECRET",
+        envvar="RISALA_FORWARD_SECRET",
+        help="Signs the webhook's calls; better in RISALA_FORWARD_SECRET.",
+    ),
 )
 
 
@@ -123,6 +143,7 @@ def answer_show(rule: AnswerRule) -> None:
     \b
     Example: risala answer show RULE
     """
+    forwards = (rule.forward_number, rule.forward_email, rule.forward_chat, rule.forward_url)
     output.fields(
         {
             "id": rule.id,
@@ -137,6 +158,7 @@ def answer_show(rule: AnswerRule) -> None:
             "French": rule.text_fr,
             "Arabic": rule.text_ar,
             "English": rule.text_en,
+            "forwards to": ", ".join(filter(None, forwards)) or "nobody",
         }
     )
 
@@ -172,7 +194,7 @@ says(
 @click.option("--number", help="Who writes; without it, somebody who has not written yet.")
 @asks(records.TRY)
 def answer_try(tried: TriedText) -> None:
-    """Say what TEXT would be answered now; nothing is sent.
+    """Say what TEXT would be answered now, and where it would go; nothing is sent.
 
     \b
     Example: risala answer try "Vos horaires ?"
@@ -184,6 +206,10 @@ def answer_try(tried: TriedText) -> None:
     else:
         output.said(f"The rule {output.clean(tried.rule.name)} answers:")
         output.said(tried.answer)
+    for each in tried.forwards:
+        parts = "" if each.segments is None else f", {each.segments} part(s)"
+        reason = f" {each.reason}" if each.reason else ""
+        output.said(f"By {each.kind} to {output.clean(each.target)}{parts}.{reason}")
 
 
 @answer.command("resume")

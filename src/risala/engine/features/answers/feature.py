@@ -1,4 +1,6 @@
-"""Answers without a program: to texts that come in, by rules, opt-outs and webhooks; one queue."""
+"""Answers without a program: to texts that come in, by rules, opt-outs and webhooks; one queue.
+
+Rules also forward texts: to a number, a member, a chat or a webhook."""
 
 from __future__ import annotations
 
@@ -7,31 +9,39 @@ from typing import Final
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.feature_work import Duty, WalkKind
 from risala.engine.model.features import Feature, elsewhere, later
+from risala.engine.model.people_records import MailKind
 
 _HERE: Final = "features.answers."
 _QUEUE: Final = _HERE + "stored.queue:"
 _RULES: Final = _HERE + "stored.rules:"
+_KEPT: Final = _HERE + "stored.kept:"
+_FORWARDS: Final = _HERE + "forwarding:"
 FEATURE: Final = Feature(
     name="answers",
     needs=("lists", "tables"),
     operations=(later(_HERE + "operations:OPERATIONS"),),
-    images={AuditImage.ANSWER_RULE: later(_RULES + "find")},
+    images={AuditImage.ANSWER_RULE: later(_RULES + "image")},
     received=later(_RULES + "received"),
     exported_settings={"answer-rules": later(_RULES + "of_organization")},
-    exported={"automatic-answers": later(_QUEUE + "export")},
+    exported={
+        "automatic-answers": later(_QUEUE + "export"),
+        "forwarded-texts": later(_HERE + "stored.forwards:export"),
+    },
+    letters={MailKind.TEXT_FORWARDED: later(_FORWARDS + "letter")},
+    sealed=later(_RULES + "SEALED"),
     duties={
-        Duty.ANSWERS: later(_QUEUE + "notes_of"),
+        Duty.ANSWERS: later(_KEPT + "notes_of"),
         Duty.REPLY: later(_HERE + "replying:take"),
     },
-    walks={WalkKind.ANSWERS: later(_QUEUE + "walk_old")},
-    erased=later(_QUEUE + "erase"),
-    cleared=later(_QUEUE + "clear"),
+    walks={WalkKind.ANSWERS: later(_KEPT + "walk_old")},
+    erased=later(_KEPT + "erase"),
+    cleared=later(_KEPT + "clear"),
     shown={"delivery": elsewhere("http.dashboard.webhook_replies:with_delivery")},
-    shifts=later(_QUEUE + "SHIFTS"),
+    shifts=later(_KEPT + "SHIFTS"),
     tasks=later(_HERE + "service:tasks"),
     retuned=later(_HERE + "service:retuned"),
     deleted=("answer_pauses", "answer_rules"),
     dashboard=(elsewhere("http.dashboard.answers.rules:ROUTES"),),
     commands={"answer": elsewhere("cli.commands.messaging.answer_rules:answer")},
-    tables=("answers", "answer_pauses", "answer_rules"),
+    tables=("answers", "answer_forwards", "answer_pauses", "answer_rules"),
 )

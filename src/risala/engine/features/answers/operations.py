@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
+from risala.engine.features.answers.forward_fields import ForwardFields, tried
 from risala.engine.features.answers.rules.matching import (
     VARIABLES,
     VARIABLES_MAX,
@@ -111,10 +112,10 @@ def _answer(value: object) -> str:
 
 
 def _tried(value: object) -> str:
-    tried = text(value)
-    if len(tried) > TEXT_CHARACTERS_MAX:
+    written = text(value)
+    if len(written) > TEXT_CHARACTERS_MAX:
         raise fault("too_long", f"`{{name}}` can have at most {TEXT_CHARACTERS_MAX} characters.")
-    return tried
+    return written
 
 
 _NAME: Final = ArgumentKind(f"text, at most {RULE_NAME_MAX} characters")
@@ -137,7 +138,7 @@ _Language = Annotated[
 _Answer = Annotated[str | None, PlainValidator(maybe(_answer)), _BODY]
 
 
-class _Fields(Arguments):
+class _Fields(ForwardFields):
     """What a rule may have beside its name."""
 
     place: _Place = None
@@ -237,6 +238,7 @@ async def _show(call: Call[OfRule]) -> AnswerRule:
 @OPERATIONS(records.CREATE, owner=owners.named, roles=DEVELOPERS, changes=AnswerRule)
 async def _create(call: Call[CreateRule]) -> AnswerRule:
     arguments = call.arguments
+    arguments.check(call.services.settings.webhooks)
     new = AnswerRule(
         id=call.services.ids.new("rul"),
         organization_id=arguments.organization_id,
@@ -254,21 +256,28 @@ async def _create(call: Call[CreateRule]) -> AnswerRule:
         text_ar=arguments.text_ar or "",
         text_en=arguments.text_en or "",
         created_at=call.now_ms,
+        forward_number=arguments.forward_number or "",
+        forward_email=arguments.forward_email or "",
+        forward_chat=arguments.forward_chat or "",
+        forward_url=arguments.forward_url or "",
     )
     by = call.audit(AuditImage.ANSWER_RULE)
-    return await call.stored(AnswerRuleRepository).add(by, new, arguments.place)
+    return await call.stored(AnswerRuleRepository).add(
+        by, new, arguments.place, arguments.secrets()
+    )
 
 
 @OPERATIONS(records.SET, versioned_by="rule_id", **_RULE)
 async def _set(call: Call[SetRule]) -> AnswerRule:
     arguments = call.arguments
+    arguments.check(call.services.settings.webhooks)
     values = {
         name: value
         for name, value in arguments.given_of(AnswerRule).items()
         if name != "place" and (value is not None or name in ("from_time", "to_time"))
     }
     return await call.stored(AnswerRuleRepository).change(
-        _signed(call), arguments.rule_id, values, arguments.place
+        _signed(call), arguments.rule_id, values, arguments.place, arguments.secrets()
     )
 
 
@@ -285,12 +294,14 @@ def _signed(call: Call[Any]) -> AuditEntry:
 async def _try(call: Call[TryText]) -> TriedText:
     arguments = call.arguments
     call.services.accounts.organization(arguments.organization_id)
-    matched = call.stored(AnswerRuleRepository).tried(
+    stored = call.stored(AnswerRuleRepository)
+    matched = stored.tried(
         arguments.organization_id, arguments.text, arguments.number or "", call.now_ms
     )
     if matched is None:
         return TriedText(None, None)
-    return TriedText(matched.rule, answer_of(matched, arguments.text))
+    forwards = tried(stored, matched.rule, arguments.text, arguments.number)
+    return TriedText(matched.rule, answer_of(matched, arguments.text), forwards)
 
 
 @OPERATIONS(records.RESUME, owner=owners.named, roles=DEVELOPERS, changes=PausedNumber)

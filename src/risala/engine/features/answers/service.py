@@ -13,11 +13,11 @@ import trio
 from risala.config.model import Settings
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.features.answers.forwarding import forwarding, limits_of
 from risala.engine.features.answers.records import (
     LATE_MS,
     AnswerFault,
     AnswerKind,
-    AnswerLimits,
     WaitingAnswer,
     key_of_answer,
 )
@@ -156,17 +156,15 @@ class AnswerSending:
         await retry_until_committed("answers", settle)
 
 
-def limits_of(settings: Settings) -> AnswerLimits:
-    """The limits of the settings."""
-    replies = settings.replies
-    return AnswerLimits(replies.per_number_and_day, replies.per_organization_and_hour)
-
-
 def tasks(services: Services) -> Sequence[Task]:
     """What runs as long as the service."""
-    return [("automatic answers", services.part(AnswerSending).run, True)]
+    return [
+        ("automatic answers", services.part(AnswerSending).run, True),
+        ("forwarded texts", services.part(forwarding).run, True),
+    ]
 
 
 def retuned(services: Services, settings: Settings) -> None:
     """Apply settings that changed while it runs."""
     services.part(AnswerSending).retune(settings)
+    services.part(forwarding).limits = limits_of(settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.ids import is_id, message_id
-from risala.engine.model.records.conversations import ANSWER_KEY, WrittenBy
+from risala.engine.model.records.conversations import ANSWER_KEY, FORWARD_KEY, WrittenBy
 
 NO_NUMBER: Final = (
     "The sender is a name or a short number, and no phone: nobody gets an answer. Write to the"
@@ -29,7 +29,7 @@ def writer_of(
         return WrittenBy.CODE, None
     if key_id is not None:
         return WrittenBy.PROGRAM, None
-    if answered_by(client_key) is not None:
+    if answered_by(client_key) is not None or is_forward(client_key):
         return WrittenBy.ANSWER, None
     mailing_id, _, row = (client_key or "").partition(":")
     if row.isdigit() and is_id(mailing_id, "mlg"):
@@ -42,6 +42,12 @@ def answered_by(client_key: str | None) -> str | None:
     answer."""
     begin, key, text = (client_key or "").partition(ANSWER_KEY)
     return text if key and not begin and is_id(text, "mo") else None
+
+
+def is_forward(client_key: str | None) -> bool:
+    """Whether a message forwards a text that came in, by its idempotency key."""
+    begin, key, text = (client_key or "").partition(FORWARD_KEY)
+    return bool(key) and not begin and is_id(text, "mo")
 
 
 def text_id(place: int) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from risala.dataclass import dataclass
 from risala.engine.model.people import Language
 from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.conversations import FORWARD_KINDS
 from risala.engine.model.records.fields import (
     AUDITED,
     UNAUDITED,
@@ -15,6 +16,7 @@ from risala.engine.model.records.fields import (
     Moment,
     OneOf,
 )
+from risala.engine.model.records.webhooks import URL_MAX
 
 RULES_MAX: Final = 50
 """Rules of an organization (contract §16): each text is held against all of them."""
@@ -25,6 +27,8 @@ RULE_NAME_MAX: Final = 40
 """Characters of a rule's name, which stands beside each of its answers."""
 RULE_TEXT_MAX: Final = 1000
 """Characters of a rule's text. With its variables it stays below a message's most."""
+EMAIL_MAX: Final = 254
+"""Characters of a mail address (RFC 5321 §4.5.3.1)."""
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -61,6 +65,15 @@ class AnswerRule:
     text_en: Annotated[str, UNAUDITED, Maximum(RULE_TEXT_MAX)]
     """The answer in English."""
     created_at: Annotated[Moment, UNAUDITED]
+    forward_number: Annotated[str, AUDITED] = ""
+    """The number that gets the text as an SMS; empty: none, as of the next three."""
+    forward_email: Annotated[str, AUDITED, Maximum(EMAIL_MAX)] = ""
+    """The address of a member who gets the text as a mail."""
+    forward_chat: Annotated[str, AUDITED] = ""
+    """The Telegram chat that gets the text from your own bot: an id such as `-1001234567890`, or
+    `@name`."""
+    forward_url: Annotated[str, AUDITED, Maximum(URL_MAX)] = ""
+    """The webhook that gets the text as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +98,29 @@ PAUSED_SHOWN: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
+class TriedForward:
+    """Where a text would be forwarded."""
+
+    kind: Annotated[str, OneOf(FORWARD_KINDS)]
+    target: Annotated[str, JsonName("to")]
+    """The number, the address, the chat, or the webhook's host."""
+    text: str | None
+    """The message by SMS; null of the other ways."""
+    segments: int | None
+    """Its parts."""
+    reason: str | None
+    """Why it would not be forwarded, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
 class TriedText:
-    """What a text would be answered."""
+    """What a text would be answered, and where it would be forwarded."""
 
     rule: AnswerRule | None
     """The rule that it meets; null: none."""
     answer: str | None
     """Null: nothing is answered."""
+    forwards: tuple[TriedForward, ...] = ()
 
 
 CREATE: Final = Ask("answer.create", AnswerRule)

@@ -32,9 +32,13 @@ COSTS_ADDED: Final = 1000
 """The newest messages to a person whose prices are added up."""
 ANSWER_KEY: Final = "answer:"
 """What the idempotency key of an automatic answer begins with; the id of the text follows."""
-ANSWERED_BY: Final = ("opt_out", "help", "rule", "webhook")
+FORWARD_KEY: Final = "forward:"
+"""The same, of a message that forwards a text."""
+FORWARD_KINDS: Final = ("sms", "mail", "telegram", "webhook")
+FORWARD_STATES: Final = ("waiting", "forwarded", "refused")
+ANSWERED_BY: Final = ("opt_out", "help", "rule", "webhook", "forward")
 """What answers a text by itself: its confirmation as an opt-out, HELP, a rule, or a program in what
-it answers to an event."""
+it answers to an event. ``forward``: it is no answer, but a text that a rule forwards."""
 NOBODY: Final = ""
 """In place of a member: nobody in particular answers."""
 
@@ -62,12 +66,28 @@ class WrittenBy(StrEnum):
     """A verification: its text is not shown."""
 
 
-class AnswerNote(NamedTuple):
-    """The automatic answer to a text."""
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """Where a rule forwards a text, and what became of it."""
 
-    kind: str
+    kind: Annotated[str, OneOf(FORWARD_KINDS)]
+    target: Annotated[str, JsonName("to")]
+    """The number, the address, the chat, or the webhook's host."""
+    rule: str
+    """The rule's name."""
+    status: Annotated[str, OneOf(FORWARD_STATES)]
+    """By mail, `forwarded` means that the mail is owed."""
+    reason: str | None
+    """Why it is not forwarded, as a sentence."""
+
+
+class AnswerNote(NamedTuple):
+    """The automatic answer to a text, and where it was forwarded."""
+
+    kind: str | None
     name: str | None
     refused: str | None
+    forwards: tuple[Forwarded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +119,8 @@ class ThreadMessage:
     """The name of its rule."""
     answer_refused: str | None = None
     """Why the text's automatic answer does not leave, as a sentence; null: it left, or waits."""
+    forwards: tuple[Forwarded, ...] = ()
+    """Of a text that came in: where rules forward it."""
     answers: Annotated[str | None, WrittenAs.NOTHING] = None
     """The text that it answers by itself."""
     place: Annotated[int, WrittenAs.NOTHING] = 0

@@ -73,6 +73,27 @@ class RuleFieldsBody(RequestBody):
     text_fr: Annotated[RuleText | None, Field(alias="textFr", repr=False)] = None
     text_ar: Annotated[RuleText | None, Field(alias="textAr", repr=False)] = None
     text_en: Annotated[RuleText | None, Field(alias="textEn", repr=False)] = None
+    forward_number: Annotated[Word | None, Field(alias="forwardNumber")] = None
+    forward_email: Annotated[Word | None, Field(alias="forwardEmail")] = None
+    forward_chat: Annotated[Word | None, Field(alias="forwardChat")] = None
+    forward_url: Annotated[Word | None, Field(alias="forwardUrl", repr=False)] = None
+    bot_token: Annotated[
+        Word | None,
+        Field(
+            alias="botToken",
+            repr=False,
+            description="The token of the bot for `forwardChat`; no answer has it.",
+        ),
+    ] = None
+    forward_secret: Annotated[
+        Word | None,
+        Field(
+            alias="forwardSecret",
+            repr=False,
+            description="`whsec_` and the Base64 of 24 to 64 random bytes: signs the calls of"
+            " `forwardUrl` as webhooks are signed. No answer has it.",
+        ),
+    ] = None
 
 
 class CreateRuleBody(RuleFieldsBody):
@@ -171,7 +192,9 @@ class _AnswerRules:
         principal, arguments = await self._read(request, TryTextBody, of_organization=True)
         tried = await self.performer.ask(principal, records.TRY, **arguments)
         rule = None if tried.rule is None else answers.ANSWER_RULE.wire(tried.rule)
-        return PlainAnswer(json_bytes({"rule": rule, "answer": tried.answer}))
+        forwards = [answers.TRIED_FORWARD.wire(each) for each in tried.forwards]
+        said = {"rule": rule, "answer": tried.answer, "forwards": forwards}
+        return PlainAnswer(json_bytes(said))
 
     async def resume(self, request: PlainRequest) -> PlainAnswer:
         principal, arguments = await self._read(request, ResumeAnswersBody, of_organization=True)

@@ -39,6 +39,10 @@ _RULE: Final[dict[str, Any]] = {
     "textAr": "نفتح من الساعة 8 إلى الساعة 19.",
     "textEn": "",
     "createdAt": _AT,
+    "forwardNumber": "",
+    "forwardEmail": "",
+    "forwardChat": "",
+    "forwardUrl": "",
 }
 _PAUSED: Final = {"number": EXAMPLE, "until": _AT}
 
@@ -87,7 +91,10 @@ OPERATIONS: Final = (
         "Answers texts that come in, by the carrier and from the number they came to. The first"
         " rule, by place, that a text meets answers it alone; each text is answered once. Answers"
         " are charged as any message, and at most so many leave for a number and for an"
-        " organization. 400 with `data.code` `CONFLICT`: there are 50 rules.",
+        " organization. A rule may also forward the text, which leaves the service with that: to a"
+        " number as an SMS, to a member’s address, to a Telegram chat by your own bot, or to a"
+        ' webhook as `{"id", "from", "to", "text", "at", "rule"}`; a text that comes twice to a'
+        " chat or webhook has the same id. 400 with `data.code` `CONFLICT`: there are 50 rules.",
         body=bodies.CreateRuleBody,
         answer=answers.ANSWER_RULE,
         body_example=_NEW,
@@ -117,12 +124,16 @@ OPERATIONS: Final = (
         "try",
         "tryText",
         "What a text would be answered",
-        "Says which rule a text would meet if it came in now, and what it would be answered."
-        " Nothing is sent.",
+        "Says which rule a text would meet if it came in now, what it would be answered, and where"
+        " it would be forwarded. Nothing is sent.",
         body=bodies.TryTextBody,
         answer=answers.TRIED_TEXT,
         body_example={"text": "Vos horaires ?"},
-        answer_example={"rule": _RULE, "answer": "Nous sommes ouverts de 8 h à 19 h."},
+        answer_example={
+            "rule": _RULE,
+            "answer": "Nous sommes ouverts de 8 h à 19 h.",
+            "forwards": [],
+        },
     ),
     _of(
         "resume",

@@ -31,6 +31,7 @@ _TEXT: Final[dict[str, Any]] = {
     "answerKind": None,
     "answerName": None,
     "answerRefused": None,
+    "forwards": [],
 }
 _STORED: Final[dict[str, Any]] = {
     "conversationId": f"cnv_{ID}",

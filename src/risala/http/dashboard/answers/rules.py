@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Refusal
+from risala.engine.model.errors import Conflict, Refusal
 from risala.engine.model.records import answer_rules as records
 from risala.engine.model.records.answer_rules import (
     DAYS,
@@ -20,6 +21,7 @@ from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import refusal_sentence
 from risala.http.web.routes import PageRoute, shows
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
@@ -52,11 +54,26 @@ LABELS: Final = {
     "language": N_("Usual language"),
     "place": N_("Place"),
     "enabled": N_("This rule answers"),
+    "forward_number": N_("To a number, as an SMS"),
+    "forward_email": N_("To a member, by mail"),
+    "forward_chat": N_("To a Telegram chat"),
+    "bot_token": N_("Token of the bot"),
+    "forward_url": N_("To a webhook"),
+    "forward_secret": N_("Secret of the webhook"),
+}
+WAYS: Final = {
+    "sms": N_("SMS"),
+    "mail": N_("Mail"),
+    "telegram": N_("Telegram"),
+    "webhook": N_("Webhook"),
 }
 _ALL: Final = "answers/all.html"
 _NEW: Final = "answers/new.html"
 _ONE: Final = "answers/one.html"
 _TEXTS: Final = ("name", "from_time", "to_time", "language", "text_fr", "text_ar", "text_en")
+_FORWARDS: Final = ("forward_number", "forward_email", "forward_chat", "forward_url")
+_SECRETS: Final = ("bot_token", "forward_secret")
+"""Empty: the one that is kept stays. They are never shown."""
 _BOXES: Final = ("anywhere", "first_contact", "enabled")
 
 
@@ -72,6 +89,9 @@ async def _list(request: PageRequest) -> dict[str, object]:
         "text_max": TEXT_CHARACTERS_MAX,
         "hours_of": lambda rule: _hours(request, rule),
         "answer_of": _first_text,
+        "forwards_of": lambda rule: [shown for _, shown in forwards_of(rule)],
+        "ways": {key: request.words(way) for key, way in WAYS.items()},
+        "spoken": lambda sentence: refusal_sentence(request.words, Conflict(sentence)),
         "typed": {name: request.form.text(name) for name in ("text", "number")},
         "tried": None,
     }
@@ -81,6 +101,16 @@ def _first_text(rule: AnswerRule) -> str:
     """A rule's answer as a list shows it: in its usual language, or the first there is."""
     texts = {"fr": rule.text_fr, "ar": rule.text_ar, "en": rule.text_en}
     return texts[rule.language] or next(filter(None, texts.values()), "")
+
+
+def forwards_of(rule: AnswerRule) -> list[tuple[str, str]]:
+    """Where a rule forwards texts, by the way; of a webhook its host alone."""
+    host = urlsplit(rule.forward_url).hostname or ""
+    every = (
+        *(("sms", rule.forward_number), ("mail", rule.forward_email)),
+        *(("telegram", rule.forward_chat), ("webhook", host)),
+    )
+    return [(way, target) for way, target in every if target]
 
 
 def _hours(request: PageRequest, rule: AnswerRule) -> str:
@@ -136,7 +166,7 @@ def _typed(request: PageRequest) -> dict[str, Any]:
     """The form as it was sent."""
     form = request.form
     return {
-        **{name: form.text(name) for name in (*_TEXTS, "keywords", "place")},
+        **{name: form.text(name) for name in (*_TEXTS, *_FORWARDS, "keywords", "place")},
         **{name: form.ticked(name) for name in _BOXES},
         "days": form.all("days"),
     }
@@ -146,7 +176,8 @@ def _arguments(form: SentForm) -> dict[str, Any]:
     """A form as the operation has it."""
     words, place = form.text("keywords"), form.text("place")
     arguments: dict[str, Any] = {
-        **{name: form.text(name) for name in _TEXTS},
+        **{name: form.text(name) for name in (*_TEXTS, *_FORWARDS)},
+        **{name: secret for name in _SECRETS if (secret := form.text(name))},
         **{name: form.ticked(name) for name in _BOXES},
         "keywords": words.replace(",", " ").replace("،", " ").split(),
         "days": [*form.all("days")],
@@ -159,7 +190,7 @@ def _arguments(form: SentForm) -> dict[str, Any]:
 def _shown(rule: AnswerRule) -> dict[str, Any]:
     """A rule as its form has it."""
     return {
-        **{name: getattr(rule, name) or "" for name in _TEXTS},
+        **{name: getattr(rule, name) or "" for name in (*_TEXTS, *_FORWARDS)},
         **{name: getattr(rule, name) for name in _BOXES},
         "keywords": ", ".join(rule.keywords),
         "place": str(rule.place),
@@ -170,7 +201,7 @@ def _shown(rule: AnswerRule) -> dict[str, Any]:
 async def _new(request: PageRequest) -> dict[str, object]:
     listed = await request.ask_here(records.LIST)
     count = min(len(listed.rules) + 1, RULES_MAX)
-    shown: dict[str, Any] = dict.fromkeys((*_TEXTS, "keywords"), "")
+    shown: dict[str, Any] = dict.fromkeys((*_TEXTS, *_FORWARDS, "keywords"), "")
     shown |= {"language": request.words.language.value, "place": str(count), "days": ()}
     shown |= {"anywhere": False, "first_contact": False, "enabled": True}
     if request.http.method == "POST":
@@ -199,6 +230,7 @@ async def _one(request: PageRequest, error: Refusal | None = None) -> dict[str, 
         "rule": rule,
         "here": f"answers/{rule.id}",
         "hours": _hours(request, rule),
+        "forwards": [(request.words(WAYS[way]), shown) for way, shown in forwards_of(rule)],
         "shown": _shown(rule) if typed is None else _typed(request),
         **_offered(request, len(listed.rules)),
         **edit(error, typed, versioned.version or 0, _stored(request, rule)),
@@ -209,7 +241,7 @@ def _stored(request: PageRequest, rule: AnswerRule) -> dict[str, StoredField]:
     words, shown = request.words, _shown(rule)
     stored = {
         name: StoredField(words(LABELS[name]), shown[name])
-        for name in (*_TEXTS, "keywords", "place")
+        for name in (*_TEXTS, *_FORWARDS, "keywords", "place")
     }
     for name in _BOXES:
         yes = words("yes") if shown[name] else words("no")

@@ -340,6 +340,8 @@ def _answered_by(request: PageRequest, message: ThreadMessage) -> Markup:
         return words("by the rule “{name}”", name=request.name_of(message.answer_name))
     if message.answer_kind == "webhook":
         return words("by a program")
+    if message.answer_kind == "forward":
+        return words("a forwarded text")
     if message.answer_kind in ("opt_out", "help"):
         return words("by the opt-outs")
     return words("by itself")

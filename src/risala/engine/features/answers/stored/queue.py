@@ -46,7 +46,7 @@ from risala.engine.model.records.conversations import AnswerNote
 from risala.engine.model.records.messages import Acceptance, Stamp
 from risala.engine.model.times import iso, maybe_iso
 
-_is_phone: Final = re.compile(r"\+[1-9][0-9]{6,14}").fullmatch
+is_phone: Final = re.compile(r"\+[1-9][0-9]{6,14}").fullmatch
 _NO: Final = "(SELECT no FROM organizations WHERE id = ?)"
 
 
@@ -118,7 +118,7 @@ def _fault_at_once(
     conn: sqlite3.Connection, organization_id: str, number: str
 ) -> AnswerFault | None:
     """Why an answer need not wait; None: its turn comes."""
-    if not _is_phone(number):
+    if not is_phone(number):
         return AnswerFault.NO_PHONE
     waits = value_of(
         conn,
@@ -187,41 +187,41 @@ def _fault(
 ) -> AnswerFault | None:
     """Why an answer must not leave; None: it may."""
     whose = (answer.organization_id, answer.number)
-    if _answers_code(conn, answer):
+    if answers_code(conn, *whose, answer.at):
         return AnswerFault.CODE
     if _pause_until(conn, *whose) > now_ms:
         return AnswerFault.PAUSED
     if _sent_since(conn, *whose, now_ms - DAY_MS, limits.per_number_and_day):
         return AnswerFault.PER_DAY
     most = limits.per_organization_and_hour
-    if _organization_sent_since(conn, answer.organization_id, now_ms - HOUR_MS, most):
+    if sent_within_hour(conn, answer.organization_id, now_ms - HOUR_MS, most):
         return AnswerFault.PER_HOUR
     return None
 
 
-def _answers_code(conn: sqlite3.Connection, answer: WaitingAnswer) -> bool:
-    """Whether the last message before the text is a code of within an hour, or the text is a part
-    of a verification itself."""
+def answers_code(conn: sqlite3.Connection, organization_id: str, number: str, at: int) -> bool:
+    """Whether the last message before a text of that time is a code of within an hour, or the text
+    is a part of a verification itself."""
     row = conn.execute(
         "SELECT kind, key FROM message INDEXED BY message_by_recipient"  # noqa: S608 -- a constant
         f" WHERE recipient = ? AND organization = {_NO} AND key < ? AND mode = 0"
         " ORDER BY key DESC LIMIT 1",
         (
-            recipient_number(answer.number),
-            answer.organization_id,
-            (answer.at + 1) << KEY_COUNTER_BITS,
+            recipient_number(number),
+            organization_id,
+            (at + 1) << KEY_COUNTER_BITS,
         ),
     ).fetchone()
     kind, key = (0, 0) if row is None else row
-    if kind == 1 and key >> KEY_COUNTER_BITS > answer.at - CODE_MS:
+    if kind == 1 and key >> KEY_COUNTER_BITS > at - CODE_MS:
         return True
     session = conn.execute(
         "SELECT 1 FROM verifications WHERE organization_id = ? AND mode = 'live' AND recipient = ?"
         " AND created_at > ? AND created_at <= ?"
         " AND (status = 'pending' OR updated_at >= ?) LIMIT 1",
         (
-            *(answer.organization_id, answer.number),
-            *(answer.at - CODE_MS, answer.at, answer.at),
+            *(organization_id, number),
+            *(at - CODE_MS, at, at),
         ),
     ).fetchone()
     return session is not None
@@ -251,14 +251,17 @@ def _sent_since(
     )
 
 
-def _organization_sent_since(
+def sent_within_hour(
     conn: sqlite3.Connection, organization_id: str, since_ms: int, most: int
 ) -> bool:
+    """Whether so many automatic answers and forwarded texts left as messages since then."""
     return (
         value_of(
             conn,
-            "SELECT 1 FROM answers INDEXED BY answers_sent WHERE organization_id = ?"
-            " AND sent_at > ? LIMIT 1 OFFSET ?",
+            "SELECT 1 FROM (SELECT 1 FROM answers INDEXED BY answers_sent"
+            " WHERE organization_id = ?1 AND sent_at > ?2 UNION ALL"
+            " SELECT 1 FROM answer_forwards INDEXED BY answer_forwards_done"
+            " WHERE organization_id = ?1 AND kind = 'sms' AND done_at > ?2) LIMIT 1 OFFSET ?3",
             (organization_id, since_ms, most - 1),
         )
         is not None

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from risala.dataclass import dataclass
-from risala.engine.features.conversations.rules import answered_by, text_id, writer_of
+from risala.engine.features.conversations.rules import answered_by, is_forward, text_id, writer_of
 from risala.engine.features.lists.stored import lists_of_number, rows_of_numbers
 from risala.engine.features.tables.rules.rendering import name_in
 from risala.engine.journal.state import CREATED
@@ -149,7 +149,14 @@ def _noted(message: ThreadMessage, notes: Mapping[str, AnswerNote]) -> ThreadMes
     if note is None:
         return message
     refused = note.refused if message.came_in else None
-    return replace(message, answer_kind=note.kind, answer_name=note.name, answer_refused=refused)
+    forwards = note.forwards if message.came_in else ()
+    return replace(
+        message,
+        answer_kind=note.kind,
+        answer_name=note.name,
+        answer_refused=refused,
+        forwards=forwards,
+    )
 
 
 def _sent(
@@ -174,6 +181,7 @@ def _of_sent(sent: _Sent) -> ThreadMessage:
     return ThreadMessage(
         *(sent.id, by, sent.at, sent.body, sent.status, sent.sender, sent.recipient),
         *(sent.carrier, sent.segments, sent.price, sent.error_code, sent.api_key, mailing_id),
+        answer_kind="forward" if by is WrittenBy.ANSWER and is_forward(sent.client_key) else None,
         answers=None if sent.api_key else answered_by(sent.client_key),
         place=sent.key,
     )

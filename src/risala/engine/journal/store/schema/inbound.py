@@ -154,6 +154,46 @@ CREATE INDEX answer_rules_by_organization ON answer_rules (organization_id, plac
 """
 
 
+FORWARDS: Final = """
+-- Where a rule forwards texts; empty: nowhere. Secrets are JSON: names, and what is sealed.
+ALTER TABLE answer_rules ADD COLUMN forward_number TEXT NOT NULL DEFAULT '';
+ALTER TABLE answer_rules ADD COLUMN forward_email TEXT NOT NULL DEFAULT '';
+ALTER TABLE answer_rules ADD COLUMN forward_chat TEXT NOT NULL DEFAULT '';
+ALTER TABLE answer_rules ADD COLUMN forward_url TEXT NOT NULL DEFAULT '';
+ALTER TABLE answer_rules ADD COLUMN secrets TEXT;
+
+-- Texts that rules forward, without their words: one row of each text and way.
+CREATE TABLE answer_forwards (
+  text_id TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('sms', 'mail', 'telegram', 'webhook')),
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  rule_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- Who wrote.
+  number TEXT NOT NULL,
+  -- The number, the address, the chat or the URL.
+  target TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  -- When its turn is. Null: it was forwarded, or refused.
+  due_at INTEGER,
+  tries INTEGER NOT NULL,
+  done_at INTEGER,
+  message_id TEXT,
+  -- Why it is not forwarded: a word, and for people a sentence.
+  refused TEXT,
+  why TEXT,
+  PRIMARY KEY (text_id, kind)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answer_forwards_due ON answer_forwards (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX answer_forwards_waiting ON answer_forwards (organization_id)
+  WHERE due_at IS NOT NULL;
+CREATE INDEX answer_forwards_done ON answer_forwards (organization_id, kind, done_at);
+CREATE INDEX answer_forwards_by_number ON answer_forwards (organization_id, number, kind, done_at);
+CREATE INDEX answer_forwards_by_organization ON answer_forwards (organization_id, text_id);
+CREATE INDEX answer_forwards_by_target ON answer_forwards (organization_id, target);
+"""
+
+
 def begin_conversations(db: Database) -> None:
     """Make the conversations of the texts that are there: all of them read."""
     rows = db.execute(

@@ -32,6 +32,7 @@ from risala.engine.journal.store.schema.inbound import (
     ANSWER_RULES,
     ANSWERS,
     CONVERSATIONS,
+    FORWARDS,
     INBOUND,
     LABELS,
     OPT_OUT_WORDS,
@@ -204,6 +205,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_answer_rules": (ANSWER_RULES,),
     "v1.1_opt_out_words": (OPT_OUT_WORDS,),
     "v1.1_webhook_replies": (REPLIES,),
+    "v1.1_answer_forwards": (FORWARDS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -1,0 +1,44 @@
+"""What is kept of both queues, of answers and of forwards: read for threads, forgotten, erased."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from risala.engine.features.answers.stored import forwards, queue
+from risala.engine.model.feature_work import Forgot, RetentionWalk
+from risala.engine.model.records.conversations import AnswerNote
+
+SHIFTS = (*queue.SHIFTS, *forwards.SHIFTS)
+"""Move turns and pauses back with the clock."""
+
+
+def notes_of(conn: sqlite3.Connection, text_ids: Sequence[str]) -> dict[str, AnswerNote]:
+    """The automatic answers to texts, and where they were forwarded, by the texts' ids."""
+    notes, told = queue.notes_of(conn, text_ids), forwards.forwarded(conn, text_ids)
+    return notes | {
+        text_id: notes.get(text_id, AnswerNote(None, None, None))._replace(forwards=each)
+        for text_id, each in told.items()
+    }
+
+
+def walk_old(conn: sqlite3.Connection, walk: RetentionWalk, before_ms: int, limit: int) -> Forgot:
+    """Delete the answers and forwards of texts that are old, and pauses that were over then."""
+    forgot = queue.walk_old(conn, walk, before_ms, limit)
+    gone = forwards.delete_old(conn, walk.organizations, before_ms, limit)
+    return Forgot(forgot.rows + gone, "", forgot.done and gone < limit)
+
+
+def erase(
+    conn: sqlite3.Connection, organization_id: str, number: str, limit: int
+) -> dict[str, int]:
+    """Delete what a number that is erased was answered, and what was forwarded of it or to it."""
+    gone = forwards.erase(conn, organization_id, number, limit)
+    return {**queue.erase(conn, organization_id, number, limit), "forwarded texts": gone}
+
+
+def clear(conn: sqlite3.Connection, limit: int, organization_id: str | None) -> Forgot:
+    """Delete both queues of an organization that is deleted; None: there is none."""
+    forgot = queue.clear(conn, limit, organization_id)
+    gone = 0 if organization_id is None else forwards.delete_all(conn, organization_id, limit)
+    return Forgot(forgot.rows + gone, "", forgot.done and gone < limit)
