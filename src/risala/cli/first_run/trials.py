@@ -150,8 +150,7 @@ async def _account(table: dict[str, Any]) -> None:
         settings = HttpSettings.model_validate({"secret_address": _NOWHERE, **table})
         account = await trio.to_thread.run_sync(HttpAccount, "", settings)
     except ValidationError as error:
-        faults = [each["msg"].removeprefix("Value error, ") for each in error.errors()]
-        raise Wrong(remark="; ".join(faults)) from None
+        raise _unfit(error) from None
     try:
         health = await account.health()
     finally:
@@ -175,6 +174,12 @@ async def _modem(table: dict[str, Any]) -> None:
         raise Wrong(remark=report.verdict)
 
 
+def _unfit(error: ValidationError) -> Wrong:
+    """What is wrong with a carrier's settings, in the words of its driver."""
+    faults = [each["msg"].removeprefix("Value error, ") for each in error.errors()]
+    return Wrong(remark="; ".join(faults))
+
+
 async def _stick(table: dict[str, Any]) -> None:
     from risala.drivers.hilink.check import check_stick
     from risala.drivers.hilink.settings import HilinkSettings
@@ -182,8 +187,7 @@ async def _stick(table: dict[str, Any]) -> None:
     try:
         settings = HilinkSettings.model_validate(table)
     except ValidationError as error:
-        faults = [each["msg"].removeprefix("Value error, ") for each in error.errors()]
-        raise Wrong(remark="; ".join(faults)) from None
+        raise _unfit(error) from None
     if (reason := await check_stick(settings)) is not None:
         raise Wrong(remark=reason)
 
