@@ -68,6 +68,7 @@ from risala.plugins.version import CONTRACT, Made, made_for
 BUILTINS: Final = (
     "risala.drivers.smpp.plugin",
     "risala.drivers.modem.plugin",
+    "risala.drivers.modem.manager.plugin",
     "risala.drivers.http.plugin",
     "risala.drivers.phone.plugin",
     "risala.drivers.hilink.plugin",

@@ -39,6 +39,7 @@ IMPORTED: Final = (
     "risala.drivers.modem.doctor.doctor",
     "risala.drivers.modem.driver",
     "risala.drivers.modem.plugin",
+    "risala.drivers.modem.manager.plugin",
     "risala.drivers.payments.plugin",
     "risala.drivers.hilink.plugin",
     "risala.drivers.phone.plugin",

@@ -13,6 +13,7 @@ from risala.drivers.modem.port.serial import PortError, PortFault, is_tcp
 
 _LIST: Final = "`risala modem probe` without a port looks at all serial ports that there are."
 _TCP = ok("It is reached over TCP.")
+_OTHER_DRIVER: Final = 'driver = "modemmanager"'
 
 
 async def device(bench: Bench) -> CheckVerdict:
@@ -63,7 +64,8 @@ async def modem_manager(bench: Bench) -> CheckVerdict:
         return ok("It runs, and is told to leave this port alone.")
     return warn(
         f"{running.title} runs, and takes modems from others. Without need of it: "
-        "`sudo systemctl disable --now ModemManager`. Else a rule in /etc/udev/rules.d, and a "
+        "`sudo systemctl disable --now ModemManager`. To use the modem through it: "
+        f"{_OTHER_DRIVER}. Else a rule in /etc/udev/rules.d, and a "
         f"replug: {_rule(bench.host, bench.port)}"
     )
 
@@ -132,7 +134,10 @@ def _advice(holders: list[Process]) -> str:
     if all(each.is_service for each in holders):
         return "that is as it should be; `risala carriers` tells how the modem is."
     if any(_is_modem_manager(each) for each in holders):
-        return "`sudo systemctl disable --now ModemManager`, or write the rule for it (see above)."
+        return (
+            f"{_OTHER_DRIVER} uses it there. Or `sudo systemctl disable --now ModemManager`, or "
+            "write the rule for it (see above)."
+        )
     return "stop it."
 
 

@@ -15,7 +15,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.drivers.modem.doctor.bench import OpenPort, Tap
 from risala.drivers.modem.port import serial
-from risala.drivers.modem.port.host import Host, Process
+from risala.drivers.modem.port.host import MODEM_MANAGER, Host, Process
 from risala.drivers.modem.port.serial import PortError, PortFault, PortSeen
 from risala.drivers.modem.ready.identity import identify_modem
 from risala.drivers.modem.ready.start import talk_plainly
@@ -136,4 +136,6 @@ def _held(candidate: Candidate, holders: list[Process]) -> Candidate:
     names = ", ".join(each.title for each in holders)
     if all(each.is_service for each in holders):
         return replace(candidate, text=f"In use by {names}, as it should be.", served=True)
+    if any(each.name == MODEM_MANAGER for each in holders):
+        return replace(candidate, text=f'In use by {names}: driver = "modemmanager" uses it there.')
     return replace(candidate, text=f"In use by {names}; stop it to look closer.")

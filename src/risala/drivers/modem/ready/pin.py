@@ -20,11 +20,11 @@ SIM_LOOKS: Final = 30
 SIM_LOOK_S: Final = 1.0
 """Between two checks of a busy SIM, which it is for up to half a minute after a start."""
 _TYPE_S: Final = 20.0
-_LAST_TRIES: Final = 2
+LAST_TRIES: Final = 2
 """The fewest remaining tries at which a PIN is typed: we never use up the last one, even if the
 operator asks for it."""
-_BLOCKED_S: Final = 300.0
-_UNSTORED_S: Final = 5.0
+BLOCKED_S: Final = 300.0
+UNSTORED_S: Final = 5.0
 _READY: Final = ("READY", "SIM PIN2", "SIM PUK2", "")
 """Words of +CPIN? for a usable SIM; empty for a modem without that command."""
 
@@ -50,7 +50,7 @@ async def unlock(
                 await memory.unlocked(identity)
             return
         if word != "SIM PIN":
-            raise Unready(HealthState.SICK, _locked(word), _BLOCKED_S)
+            raise Unready(HealthState.SICK, locked(word), BLOCKED_S)
         await _type(asker, identity, pin, memory)
         is_taken = True
     raise Unready(HealthState.DOWN, "The SIM does not become ready.", 5.0)
@@ -77,7 +77,8 @@ async def sim_word(asker: Asker) -> str | None:
     return ""
 
 
-def _locked(word: str) -> str:
+def locked(word: str) -> str:
+    """The sentence for a SIM that wants something else than its PIN."""
     if word == "SIM PUK":
         return (
             "The SIM is blocked and needs its PUK. Put it into a phone and type the PUK there; "
@@ -86,46 +87,61 @@ def _locked(word: str) -> str:
     return f"The modem wants {word[:20]!r} and cannot be used with this SIM."
 
 
+def may_type(
+    identity: Identity, tries: int | None, pin: SecretStr | None, memory: PinMemory
+) -> None:
+    """Return if the PIN may be typed now.
+
+    Args:
+        tries: the remaining tries by the SIM's own counter; None if unknown.
+
+    Raises:
+        Unready: it may not; the text is what to do.
+    """
+    if memory.is_last(identity, tries):
+        raise Unready(HealthState.SICK, TWICE, BLOCKED_S)
+    if memory.forbids(identity, tries):
+        raise Unready(HealthState.SICK, REFUSED, BLOCKED_S)
+    if pin is None:
+        raise Unready(HealthState.SICK, "The SIM needs its PIN. Set pin_env.", BLOCKED_S)
+    fewest = LAST_TRIES if memory.may_retry else FRESH_TRIES
+    if tries is not None and tries < fewest:
+        left = "1 try is" if tries == 1 else f"{tries} tries are"
+        text = f"A wrong PIN was typed before; {left} left. {UNLOCK}"
+        raise Unready(HealthState.SICK, text, BLOCKED_S)
+
+
 async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory: PinMemory) -> None:
     await identify_card(asker, identity)
     tries = await tries_left(asker, identity)
-    if memory.is_last(identity, tries):
-        raise Unready(HealthState.SICK, _TWICE, _BLOCKED_S)
-    if memory.forbids(identity, tries):
-        raise Unready(HealthState.SICK, _REFUSED, _BLOCKED_S)
-    if pin is None:
-        raise Unready(HealthState.SICK, "The SIM needs its PIN. Set pin_env.", _BLOCKED_S)
-    fewest = _LAST_TRIES if memory.may_retry else FRESH_TRIES
-    if tries is not None and tries < fewest:
-        left = "1 try is" if tries == 1 else f"{tries} tries are"
-        text = f"A wrong PIN was typed before; {left} left. {_UNLOCK}"
-        raise Unready(HealthState.SICK, text, _BLOCKED_S)
+    may_type(identity, tries, pin, memory)
+    assert pin is not None
     try:
         # Written down before the PIN leaves: a lost answer or a crash must not lead to a second
         # try.
         await memory.types(identity, tries)
     except NotStoredError as fault:
         text = "The PIN is not typed: that it was typed could not be written down."
-        raise Unready(HealthState.DOWN, text, _UNSTORED_S) from fault
+        raise Unready(HealthState.DOWN, text, UNSTORED_S) from fault
     answer = await asker.link.ask(f'AT+CPIN="{pin.get_secret_value()}"', _TYPE_S)
     if answer.result.ok:
         await memory.unlocked(identity)
         return
     trouble = trouble_of(answer.result)
     await memory.refused(identity, await tries_left(asker, identity))
-    text = _REFUSED if trouble is WRONG_PIN else f"The PIN was not taken. {trouble.text} {_UNLOCK}"
-    raise Unready(HealthState.SICK, text, _BLOCKED_S)
+    text = REFUSED if trouble is WRONG_PIN else f"The PIN was not taken. {trouble.text} {UNLOCK}"
+    raise Unready(HealthState.SICK, text, BLOCKED_S)
 
 
-_UNLOCK: Final = (
+UNLOCK: Final = (
     "It is not typed again: three wrong ones block the SIM. Correct the setting, restart, and run "
     "`risala carriers ask NAME retry-pin`; or unlock the SIM with a phone."
 )
-_TWICE: Final = (
+TWICE: Final = (
     "Two PINs were typed and not seen to be right, and the modem does not tell how many tries are "
     "left: a third may block the SIM. It is not typed; unlock the SIM with a phone."
 )
-_REFUSED: Final = f"The PIN is wrong. {_UNLOCK}"
+REFUSED: Final = f"The PIN is wrong. {UNLOCK}"
 
 _COUNTERS: Final = {
     # manufacturer: the command, the name of its row, the index of the field with the tries

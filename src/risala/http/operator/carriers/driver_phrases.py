@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.http.web.languages import N_
 
-OURS: Final = frozenset({"smpp", "modem", "http", "phone", "hilink"})
+OURS: Final = frozenset({"smpp", "modem", "modemmanager", "http", "phone", "hilink"})
 """The drivers whose facts have these names; other drivers may use the names differently."""
 COMMANDS: Final = (
     N_("Connect and bind now, without waiting."),
@@ -44,6 +44,8 @@ FACTS: Final = {
     "segments_per_day_max": N_("Parts a day at most"),
     "segments_today": N_("Parts today"),
     "signal_dbm": N_("Signal, in dBm"),
+    "signal_percent": N_("Signal, per cent"),
+    "half_received": N_("Long texts of which parts are missing"),
     "sim_balance": N_("SIM balance"),
     "sim_balance_is": N_("The balance is"),
     "storage": N_("Storage, used of all"),

@@ -217,6 +217,24 @@ MODEMS: Final = (
     N_("The unreadable message at {place} is deleted."),
     N_("The modem does not delete the message at {place}."),
     N_("A long message is handed over without {missing} of its parts: {reason}."),
+    N_("ModemManager sees no modem. Is it plugged in? `mmcli -L` lists what it sees."),
+    N_("ModemManager does not see the modem of the settings. It sees: {modems}."),
+    N_("ModemManager has several modems that fit: set modem to the IMEI of one: {modems}."),
+    N_(
+        "ModemManager does not run. `sudo systemctl start ModemManager`; where it is not wanted,"
+        ' take driver = "modem".'
+    ),
+    N_("ModemManager does not answer."),
+    N_("ModemManager refuses: {error}."),
+    N_("ModemManager prepares the modem."),
+    N_("ModemManager says that the modem or its SIM failed."),
+    N_("ModemManager cannot send texts by this modem; mostly another port of it can."),
+    N_("The SIM was unlocked; the modem starts."),
+    N_(
+        "This user may not use the modem: a rule of polkit must let it do"
+        " org.freedesktop.ModemManager1.Messaging and .Device.Control."
+    ),
+    N_("There is no D-Bus: {reason}. ModemManager is asked over it."),
 )
 """Sentences about modems and their SIMs."""
 HTTP: Final = (
