@@ -210,6 +210,7 @@ generated: client ## write each generated file again, except the locks
 	PYTHONPATH=. $(BIN)/python -m proofs.authorization
 	PYTHONPATH=. $(BIN)/python -m proofs.reference
 	PYTHONPATH=. $(BIN)/python -m proofs.settings
+	PYTHONPATH=. $(BIN)/python -m proofs.modems
 	PYTHONPATH=. $(BIN)/python -m proofs.members
 	PYTHONPATH=. $(BIN)/python -m proofs.findings
 	@$(BIN)/python -m risala.http.web.collect

@@ -30,6 +30,7 @@ GENERATED: Final = (
     "hook-programs.md",
     "http-driver.md",
     "http-members.md",
+    "known-modems.md",
     "mail-contract.md",
     "operations.md",
     "other-contracts.md",

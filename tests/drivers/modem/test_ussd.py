@@ -113,7 +113,7 @@ async def test_what_can_be_asked(autojump_clock, modem, new_line):
     def names(**settings):
         return [each.name for each in new_line(modem, **settings).driver.commands]
 
-    assert names() == ["ussd", "balance", "retry-pin"]
+    assert names() == ["ussd", "balance", "retry-pin", "network"]
     assert names(pin="1234", ussd_balance=BALANCE) == names()
 
 

@@ -16,8 +16,11 @@ from markupsafe import Markup
 
 from risala import drivers
 from risala.drivers.modem import commands
+from risala.drivers.modem.at.fields import Registration
 from risala.drivers.modem.card.balance import Balance
 from risala.drivers.modem.card.quota import Quota
+from risala.drivers.modem.network.chips import CHIPS
+from risala.drivers.modem.network.lte import NetworkService
 from risala.drivers.modem.session import ModemSession
 from risala.drivers.modem.settings import UssdBalance
 from risala.drivers.phone import commands as phones
@@ -250,7 +253,7 @@ def test_what_carriers_habits_and_refused_binds_are_told_by_is_said_too(language
 def test_what_our_drivers_can_be_asked_is_said_in_every_language(language):
     every = [each for each in vars(commands).values() if isinstance(each, commands.DriverCommand)]
     every += [*SmppDriver.commands, *phones.COMMANDS]
-    assert len(every) == 8
+    assert len(every) == 9
     words = words_of(language)
     told = {driver_phrase(words, each.summary) for each in every}
     assert not told & {each.summary for each in every}
@@ -271,8 +274,12 @@ def attention_of_smpp() -> Iterator[str]:
 
 
 def attention_of_modem() -> Iterator[str]:
+    data_alone = NetworkService(circuit=Registration.DENIED, packet=Registration.HOME)
     for of_settings in (True, False):
         session = object.__new__(ModemSession)
+        session._watch = SimpleNamespace(sight=SimpleNamespace(service=data_alone))
+        session._context = SimpleNamespace(carrier="sim-1")
+        session.chip = CHIPS[2]
         quota = Quota(recipients_per_month_max=0 if of_settings else None)
         session._records = SimpleNamespace(tally=SimpleNamespace(quota=quota), now_ms=lambda: 0)
         session._facts = SimpleNamespace(routing=SimpleNamespace(reports=False))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from risala.drivers.modem.network.lte import ANY_WAY, ANY_WAY_COMMAND
 from risala.drivers.modem.talk.dialogue import UssdError
 from risala.drivers.modem.talk.link import LinkError
 from risala.plugins.contract import CommandRefusedError, DriverCommand
@@ -23,12 +24,20 @@ RETRY_PIN: Final = DriverCommand(
     "retry-pin", "Use this after correcting the PIN in the settings: it types the PIN once more."
 )
 
+NETWORK: Final = DriverCommand(
+    "network",
+    "Choose 2G, 3G or 4G for this modem, or all of them (auto); without a word, tell its choice.",
+    "[auto|2g|3g|4g|sms-any-way]",
+)
+
 _is_code: Final = re.compile(r"[*#0-9+]{1,60}").fullmatch
 _NO_CODE: Final = (
     "The settings do not say how to ask for the balance: in [carriers.modem.ussd_balance] set "
     'code = "*124#" (what one dials on this network) and, where the first number of the answer '
     "is not the amount, pattern; then restart. `ussd CODE` dials a code without any setting."
 )
+_RAW_MAX: Final = 120
+"""Characters of a modem's own words that are shown."""
 _NOT_CONNECTED: Final = "The modem is not ready; `risala carriers` says why."
 
 
@@ -81,6 +90,34 @@ async def balance(
         "amount": reading.amount,
         "is": "low" if reading.is_low else "fine",
     }
+
+
+async def network(session: ModemSession | None, arguments: Sequence[str]) -> Answer:
+    """``network [MODE]``: choose the modem's technologies; without ``MODE``, ask for its choice.
+
+    The only command of the driver that changes a modem's mode: the operator asks for it.
+
+    Raises:
+        CommandRefusedError: this modem has no such mode, is not ready, or does not take it.
+    """
+    session = _ready(session)
+    chip = session.chip
+    known = {**chip.modes, ANY_WAY: ANY_WAY_COMMAND}
+    if len(arguments) > 1 or not set(arguments) <= set(known):
+        raise CommandRefusedError(
+            f"The modes of this modem are: {', '.join(known)}. Its maker's manual may have others:"
+            " they go into `init` of [carriers.modem]."
+        )
+    command = known[arguments[0]] if arguments else chip.question or "AT+CGSMS?"
+    try:
+        answer = await session.by_operator(command)
+    except LinkError as fault:
+        raise CommandRefusedError(_sentence(fault)) from fault
+    if answer is None or not answer.result.ok:
+        raw = "no answer" if answer is None else answer.result.raw[:_RAW_MAX]
+        raise CommandRefusedError(f"The modem does not take {command}: {raw}.")
+    answered = " ".join(row.text for row in answer.rows)[:_RAW_MAX]
+    return {"command": command, "text": answered or "OK"}
 
 
 def _none(arguments: Sequence[str]) -> None:

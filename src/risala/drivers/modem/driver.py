@@ -130,7 +130,7 @@ class ModemDriver:
 
     @property
     def commands(self) -> tuple[DriverCommand, ...]:
-        return (commands.USSD, commands.BALANCE, commands.RETRY_PIN)
+        return (commands.USSD, commands.BALANCE, commands.RETRY_PIN, commands.NETWORK)
 
     async def command(
         self, name: str, arguments: Sequence[str]
@@ -142,6 +142,8 @@ class ModemDriver:
             case commands.BALANCE.name:
                 has_code = self._balance.is_asked
                 return await commands.balance(self._session, arguments, has_code=has_code)
+            case commands.NETWORK.name:
+                return await commands.network(self._session, arguments)
             case commands.RETRY_PIN.name:
                 self.retry_pin()
                 return {}

@@ -9,7 +9,7 @@ from typing import Final
 import trio
 
 from risala.drivers.modem.at.engine import Answer, Row
-from risala.drivers.modem.at.errors import ErrorVerdict, trouble_of
+from risala.drivers.modem.at.errors import ErrorMeaning, ErrorVerdict, trouble_of
 from risala.drivers.modem.at.fields import first, number
 from risala.drivers.modem.card.quota import Counted
 from risala.drivers.modem.card.tally import QuotaTally
@@ -31,6 +31,7 @@ from risala.plugins.contract import (
     HealthState,
     NotStoredError,
     Outcome,
+    Refused,
     Segment,
     Uncertain,
     Unsent,
@@ -69,7 +70,11 @@ class _Job:
 
 
 class ModemSender:
-    """Sends segments through one modem, one after the other, as long as its port stays open."""
+    """Sends segments through one modem, one after the other, as long as its port stays open.
+
+    Args:
+        why: what more there is to say of an error; empty if nothing.
+    """
 
     def __init__(
         self,
@@ -78,8 +83,10 @@ class ModemSender:
         inbox: ModemInbox,
         settings: ModemSettings,
         records: Records,
+        why: Callable[[ErrorMeaning], str],
     ) -> None:
         self._asker = asker
+        self._why = why
         self._facts = facts
         self._inbox = inbox
         self._settings = settings
@@ -224,10 +231,12 @@ class ModemSender:
         if answer is None:
             return
         outcome = outcome_of(answer.result, has_left=job.has_left)
+        trouble = trouble_of(answer.result)
         if isinstance(outcome, Uncertain):
             outcome = self._remembered(job, outcome)
+        elif isinstance(outcome, Refused) and (why := self._why(trouble)):
+            outcome = replace(outcome, text=why)
         self._settle(job, outcome)
-        trouble = trouble_of(answer.result)
         if trouble.sick:
             raise Unready(HealthState.SICK, trouble.text)
 

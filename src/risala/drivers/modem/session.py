@@ -8,7 +8,8 @@ from typing import Final
 
 import trio
 
-from risala.drivers.modem.at.engine import Urc
+from risala.drivers.modem.at.engine import Answer, Urc
+from risala.drivers.modem.at.errors import ErrorMeaning
 from risala.drivers.modem.at.fields import Registration
 from risala.drivers.modem.at.lines import RESTARTED
 from risala.drivers.modem.card import limits
@@ -16,6 +17,8 @@ from risala.drivers.modem.card.balance import Balance
 from risala.drivers.modem.inbound.calls import ModemCalls
 from risala.drivers.modem.inbound.inbox import ModemInbox
 from risala.drivers.modem.inbound.intake import ModemIntake
+from risala.drivers.modem.network import lte
+from risala.drivers.modem.network.chips import chip_of
 from risala.drivers.modem.ready.pin import Unready
 from risala.drivers.modem.ready.start import Facts
 from risala.drivers.modem.sender import ModemSender, Records
@@ -35,6 +38,20 @@ from risala.plugins.contract import (
 
 _TAIL: Final = 4
 """Digits of an IMSI and an ICCID that are shown: enough to distinguish SIMs."""
+
+
+_MODE_S: Final = 60.0
+"""A modem may leave its network before it answers a command that changes its mode."""
+_REFUSALS: Final = {
+    Registration.DENIED: "The network denies this SIM; ask its operator.",
+    Registration.EMERGENCY: (
+        "The network gives this SIM emergency calls alone; ask its operator whether it is active."
+    ),
+    Registration.RESTRICTED: (
+        "The network gives this SIM restricted local services alone; ask its operator whether it is"
+        " active."
+    ),
+}
 
 
 class ModemSession:
@@ -68,7 +85,8 @@ class ModemSession:
         )
         self.inbox = ModemInbox(context, asker, facts, intake)
         self._calls = ModemCalls(context, asker) if facts.shows_callers else None
-        self.sender = ModemSender(asker, facts, self.inbox, settings, records)
+        self.chip = chip_of(facts.identity)
+        self.sender = ModemSender(asker, facts, self.inbox, settings, records, self._why_lte)
         self._watch = Watch(asker, self.inbox, settings.check_every_s, self._on_sight)
         self._seen = False
         self._fault: LinkError | Unready | None = None
@@ -166,20 +184,35 @@ class ModemSession:
     def health(self) -> Health:
         sight, name = self._watch.sight, self._facts.identity.name
         if not sight.registered:
-            if sight.registration is Registration.DENIED:
-                text = "The network denies this SIM; ask its operator."
-                return self._health(HealthState.SICK, text)
+            refusal = _REFUSALS.get(sight.registration) if sight.registration is not None else None
+            if refusal is not None:
+                return self._health(HealthState.SICK, refusal)
             return self._health(HealthState.DOWN, "Searching for a network.")
         quota, now_ms = self._records.tally.quota, self._records.now_ms()
         if used_up := limits.day_over(quota, now_ms):
             return self._health(HealthState.DOWN, used_up)
         where = f" on {sight.operator}" if sight.operator else ""
         sentences = [f"{name} is ready{where}.", limits.month_over(quota, now_ms)]
-        sentences += [self._silence_of_reports, self.balance.attention or ""]
+        sentences += [self._lte_warning, self._silence_of_reports, self.balance.attention or ""]
         return self._health(HealthState.UP, " ".join(filter(None, sentences)))
 
     def _health(self, state: HealthState, text: str) -> Health:
         return Health(state, text, self._details(), receipts=self._facts.routing.reports)
+
+    @property
+    def _lte_warning(self) -> str:
+        return lte.warning(self._watch.sight.service, self.chip, self._context.carrier)
+
+    def _why_lte(self, trouble: ErrorMeaning) -> str:
+        return lte.reason(self._watch.sight.service, self.chip, self._context.carrier, trouble)
+
+    async def by_operator(self, command: str) -> Answer | None:
+        """Send a command that the operator has asked for; None if the modem does not answer it.
+
+        Raises:
+            LinkError: it answers nothing, or the line was hung up.
+        """
+        return await self._asker.try_(command, _MODE_S, by_operator=True)
 
     @property
     def _silence_of_reports(self) -> str:
@@ -195,7 +228,8 @@ class ModemSession:
         settings request none."""
         quota, now_ms = self._records.tally.quota, self._records.now_ms()
         silence = self._silence_of_reports if self._settings.reports else ""
-        warnings = (limits.month_over(quota, now_ms), silence, self.balance.attention)
+        month = limits.month_over(quota, now_ms)
+        warnings = (month, self._lte_warning, silence, self.balance.attention)
         return " ".join(filter(None, warnings)) or None
 
     def _details(self) -> dict[str, str | int | float | None]:

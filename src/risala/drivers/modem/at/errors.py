@@ -173,8 +173,8 @@ WRONG_PIN: Final = CME[16]
 
 _RESERVED_FCS: Final = range(128, 256)
 _UNKNOWN_FCS: Final = ErrorMeaning(_CARRIER, "The service centre refused it.")
-_UNKNOWN: Final = ErrorMeaning(_NOW, "The modem refused it with an unknown code.")
-_NO_REASON: Final = ErrorMeaning(_NOW, "The modem refused it without a reason.")
+UNKNOWN: Final = ErrorMeaning(_NOW, "The modem refused it with an unknown code.")
+NO_REASON: Final = ErrorMeaning(_NOW, "The modem refused it without a reason.")
 
 # A text is searched for these words, the longest first: "sim pin required" is also found in
 # "ph-sim pin required".
@@ -190,8 +190,8 @@ def trouble_of(result: Result) -> ErrorMeaning:
         raise ValueError("OK is no trouble")
     if result.code is None:
         text = result.text.lower()
-        return next((row for words, row in _BY_WORDS if words in text), _NO_REASON)
+        return next((row for words, row in _BY_WORDS if words in text), NO_REASON)
     meaning = (CME if result.kind is ResultKind.CME else CMS).get(result.code)
     if meaning is None and result.kind is ResultKind.CMS and result.code in _RESERVED_FCS:
         return _UNKNOWN_FCS
-    return meaning or _UNKNOWN
+    return meaning or UNKNOWN

@@ -23,6 +23,8 @@ class Command:
     text: str
     prompts: bool = False
     """True if the modem asks for a body with ``>`` before it answers."""
+    by_operator: bool = False
+    """The operator has asked for it, so that it may change the modem's mode."""
 
     @property
     def name(self) -> str | None:

@@ -69,7 +69,7 @@ def brackets(row: str) -> list[str]:
 
 
 class Registration(IntEnum):
-    """``<stat>`` of +CREG (27.007 §7.2)."""
+    """``<stat>`` of +CREG, +CGREG and +CEREG (27.007 §7.2, §10.1.20, §10.1.22)."""
 
     IDLE = 0
     HOME = 1
@@ -79,10 +79,24 @@ class Registration(IntEnum):
     ROAMING = 5
     SMS_ONLY_HOME = 6
     SMS_ONLY_ROAMING = 7
+    EMERGENCY = 8
+    """Attached for emergency calls alone."""
+    CSFB_HOME = 9
+    """Registered; the network would rather have voice elsewhere than by a fallback to 2G or 3G."""
+    CSFB_ROAMING = 10
+    RESTRICTED = 11
+    """Attached for restricted local operator services (RLOS) alone."""
 
     @property
     def registered(self) -> bool:
+        """Whether the network serves this SIM, so that a text may be sent."""
         return self in _REGISTERED
+
+    @property
+    def refused(self) -> bool:
+        """Whether the network serves this SIM nothing that could carry a text, until an operator
+        acts."""
+        return self in _REFUSED
 
 
 _REGISTERED: Final = frozenset(
@@ -91,17 +105,24 @@ _REGISTERED: Final = frozenset(
         Registration.ROAMING,
         Registration.SMS_ONLY_HOME,
         Registration.SMS_ONLY_ROAMING,
+        Registration.CSFB_HOME,
+        Registration.CSFB_ROAMING,
     )
 )
+_REFUSED: Final = frozenset((Registration.DENIED, Registration.EMERGENCY, Registration.RESTRICTED))
+_LONG_STATS: Final = ("10", "11")
 
 
 def registration(fields: list[str]) -> Registration | None:
     """``<stat>`` of the answer ``<n>,<stat>[,<lac>,<ci>[,<AcT>]]``, or of the line ``<stat>…``.
 
     The location may be quoted or not. An unsolicited line has no ``<n>``: its second field is the
-    location area code, which differs from a ``<stat>`` by having more than one digit.
+    location area code, which differs from a ``<stat>`` by having more than one digit, and from 10
+    and 11 by having another number of them.
     """
-    numbers = [number(text) if len(text) == 1 else None for text in fields]
+    numbers = [
+        number(text) if len(text) == 1 or text in _LONG_STATS else None for text in fields[:2]
+    ]
     stat = numbers[1] if len(numbers) > 1 and numbers[1] is not None else next(iter(numbers), None)
     try:
         return None if stat is None else Registration(stat)

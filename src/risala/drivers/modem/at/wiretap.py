@@ -16,6 +16,7 @@ _PLAIN: Final = frozenset(
         *("+CSMS", "+CMEE", "+CMMS", "+CNMA", "+CMGD", "+CSCA", "+CSCS", "+CFUN", "+CMTI"),
         *("+CDSI", "+CMS ERROR", "+CME ERROR", "^RSSI", "^HCSQ", "^MODE", "^SRVST", "^BOOT"),
         *("^SIMST", "^CURC", "^SYSCFG", "^CVOICE", "+CPAS", "+CSCLK", "+IPR", "+CTZV", "+CCLK"),
+        *("+CGSMS", "+CIREG", "+CNMP", "+WS46", "^SYSCFGEX", "+ZSNT", "+QCFG"),
     )
 )
 """Rows and commands whose values are about the radio, the storage, or an error."""

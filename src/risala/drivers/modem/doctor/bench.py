@@ -54,8 +54,10 @@ class _NotingAsker(Asker):
         super().__init__(link)
         self.silent_to: dict[str, None] = {}
 
-    async def try_(self, text: str, timeout_s: float = ANSWER_S) -> Answer | None:
-        answer = await super().try_(text, timeout_s)
+    async def try_(
+        self, text: str, timeout_s: float = ANSWER_S, *, by_operator: bool = False
+    ) -> Answer | None:
+        answer = await super().try_(text, timeout_s, by_operator=by_operator)
         if answer is None:
             self.silent_to[text.partition("=")[0]] = None
         return answer

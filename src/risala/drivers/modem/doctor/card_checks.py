@@ -9,6 +9,8 @@ import trio
 from risala.drivers.modem.at.fields import Registration
 from risala.drivers.modem.doctor.bench import Bench
 from risala.drivers.modem.doctor.findings import REGISTRATIONS, CheckVerdict, fail, ok, warn
+from risala.drivers.modem.network.chips import chip_of
+from risala.drivers.modem.network.lte import ask_ways, warning
 from risala.drivers.modem.ready.identity import identify_card, identify_sim
 from risala.drivers.modem.ready.pin import (
     SIM_LOOK_S,
@@ -29,8 +31,7 @@ _SEARCH_S: Final = 30.0
 _LOOK_S: Final = 2.0
 _SETTLED: Final = (
     None,
-    Registration.DENIED,
-    *(state for state in Registration if state.registered),
+    *(state for state in Registration if state.registered or state.refused),
 )
 
 
@@ -121,13 +122,14 @@ def _tries(left: int | None) -> str:
 async def registration(bench: Bench) -> CheckVerdict:
     """Does a network serve the SIM? Waits a little while the modem searches."""
     until = trio.current_time() + _SEARCH_S
-    state = await registration_of(bench.asker)
+    service = bench.findings.service
+    state = await registration_of(bench.asker, service)
     while state not in _SETTLED and trio.current_time() < until:
         await trio.sleep(_LOOK_S)
-        state = await registration_of(bench.asker)
+        state = await registration_of(bench.asker, service)
     bench.findings.registration = state
     if state is None or state.registered:
-        bench.findings.operator = await operator_of(bench.asker)
+        bench.findings.operator = await operator_of(bench.asker, service)
     return _judged(state, bench.findings.operator)
 
 
@@ -136,14 +138,19 @@ def _judged(state: Registration | None, operator: str) -> CheckVerdict:
     match state:
         case None:
             return warn("The modem does not tell; a send will.")
-        case Registration.ROAMING | Registration.SMS_ONLY_ROAMING:
+        case Registration.ROAMING | Registration.SMS_ONLY_ROAMING | Registration.CSFB_ROAMING:
             return warn(f"Roaming{where}: it sends, but each message may cost more, or be barred.")
-        case Registration.HOME | Registration.SMS_ONLY_HOME:
+        case Registration.HOME | Registration.SMS_ONLY_HOME | Registration.CSFB_HOME:
             return ok(f"In its {REGISTRATIONS[state]}{where}.")
         case Registration.DENIED:
             return fail(
                 "The network denies this SIM: it is not active, its subscription is over, or the "
                 "modem is locked to another operator. Try it in a phone; ask its operator."
+            )
+        case Registration.EMERGENCY | Registration.RESTRICTED:
+            return fail(
+                f"The network gives this SIM {REGISTRATIONS[state]}: it is not active, or has no "
+                "contract for this network. Try it in a phone; ask its operator."
             )
         case Registration.IDLE:
             return fail(
@@ -155,6 +162,21 @@ def _judged(state: Registration | None, operator: str) -> CheckVerdict:
                 "Searching for a network, and none is found: see the antenna, the place, and the "
                 "operator's coverage; give it another minute after plugging in."
             )
+
+
+async def lte(bench: Bench) -> CheckVerdict:
+    """Do texts have a way on LTE? Asks, and changes nothing."""
+    service, chip = bench.findings.service, chip_of(bench.findings.identity)
+    if not service.is_lte and not service.is_data_alone:
+        return ok("The modem is not on LTE now." if service.technology is not None else "Not told.")
+    await ask_ways(bench.asker, service)
+    if doubt := warning(service, chip, "NAME"):
+        return warn(doubt)
+    if service.ims:
+        return ok("Texts go over IMS.")
+    if service.circuit is not None and service.circuit.registered:
+        return ok("Texts go over SGs: the modem is registered for circuits too.")
+    return warn("The modem does not tell whether the network takes texts there; a send will.")
 
 
 async def smsc(bench: Bench) -> CheckVerdict:

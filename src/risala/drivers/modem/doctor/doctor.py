@@ -39,6 +39,7 @@ _STEPS: Final = (
     _Step("SIM", ("answers",), sim_checks.sim),
     _Step("PIN", ("answers", "SIM"), sim_checks.pin),
     _Step("registration", ("answers", "radio", "PIN"), sim_checks.registration),
+    _Step("SMS on LTE", ("answers", "registration"), sim_checks.lte),
     _Step("signal", ("answers", "radio"), modem_checks.signal),
     _Step("SMSC number", ("answers", "PIN"), sim_checks.smsc),
     _Step("PDU mode", ("answers", "PIN"), modem_checks.pdu_mode),

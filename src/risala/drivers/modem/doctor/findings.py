@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.drivers.modem.at.fields import Registration
+from risala.drivers.modem.network.lte import NetworkService
 from risala.drivers.modem.ready.identity import Identity
 from risala.drivers.modem.ready.routing import Routing
 from risala.drivers.modem.ready.storage import Usage
@@ -35,6 +36,10 @@ REGISTRATIONS: Final = {
     Registration.ROAMING: "roaming",
     Registration.SMS_ONLY_HOME: "home network, SMS only",
     Registration.SMS_ONLY_ROAMING: "roaming, SMS only",
+    Registration.EMERGENCY: "emergency calls alone",
+    Registration.CSFB_HOME: "home network, calls not by a fallback",
+    Registration.CSFB_ROAMING: "roaming, calls not by a fallback",
+    Registration.RESTRICTED: "restricted local services alone",
 }
 
 
@@ -100,6 +105,7 @@ class Findings:
     identity: Identity = field(default_factory=Identity)
     sim: str = ""
     registration: Registration | None = None
+    service: NetworkService = field(default_factory=NetworkService)
     operator: str = ""
     signal_dbm: int | None = None
     smsc: str = ""

@@ -95,7 +95,7 @@ async def initialize(asker: Asker, commands: Iterable[str]) -> list[str]:
     """Send the commands of the setting ``init``; returns those that the modem refused."""
     refused = []
     for command in commands:
-        answer = await asker.try_(command)
+        answer = await asker.try_(command, by_operator=True)
         if answer is None:
             refused.append(f"{command} (no answer)")
         elif not answer.result.ok:

@@ -27,8 +27,13 @@ class Asker:
         self._silences: dict[str, tuple[int, float]] = {}
         """By command: its silences in a row, and the time of the last one."""
 
-    async def try_(self, text: str, timeout_s: float = ANSWER_S) -> Answer | None:
+    async def try_(
+        self, text: str, timeout_s: float = ANSWER_S, *, by_operator: bool = False
+    ) -> Answer | None:
         """The answer to a command; None if the modem does not answer it, but answers others.
+
+        Args:
+            by_operator: the operator has asked for this command.
 
         Raises:
             NoAnswerError: it answers nothing.
@@ -42,7 +47,7 @@ class Asker:
         async with self.link.turn():
             await self.fall_in_step()
             try:
-                answer = await self.link.ask(text, timeout_s)
+                answer = await self.link.ask(text, timeout_s, by_operator=by_operator)
             except NoAnswerError:
                 if not await self.link.resync():
                     raise

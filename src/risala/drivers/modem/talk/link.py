@@ -23,6 +23,7 @@ from risala.drivers.modem.at.engine import (
     Row,
     Urc,
 )
+from risala.drivers.modem.at.modes import UnaskedModeError, mode_changed_by
 from risala.drivers.modem.at.wiretap import (
     answer_text,
     body_text,
@@ -167,15 +168,21 @@ class AtLink:
         async with self._turn:
             yield
 
-    async def ask(self, text: str, timeout_s: float = ANSWER_S) -> Answer:
+    async def ask(
+        self, text: str, timeout_s: float = ANSWER_S, *, by_operator: bool = False
+    ) -> Answer:
         """Ask, and wait for the answer.
+
+        Args:
+            by_operator: the operator has asked for this command.
 
         Raises:
             NoAnswerError: there was no answer in time.
             PortLostError: the line was hung up.
+            UnaskedModeError: it changes the modem's mode, and the operator has not asked for it.
         """
         async with self.turn():
-            with self._flight(Command(text)) as octets:
+            with self._flight(Command(text, by_operator=by_operator)) as octets:
                 with trio.move_on_after(timeout_s):
                     await self._write(octets)
                     event = await self._next_event()
@@ -246,6 +253,8 @@ class AtLink:
         for its answer ends for any reason, even cancellation, the command is given up."""
         if self.lost:
             raise PortLostError(HUNG_UP)
+        if not command.by_operator:
+            _refuse_mode(command.text)
         self._events.clear()
         try:
             octets = self.engine.start(command)
@@ -313,6 +322,18 @@ class AtLink:
         """Write octets to a modem that does not answer; no answer is waited for."""
         if self.lost:
             raise PortLostError(HUNG_UP)
+        _refuse_mode(octets.decode("latin-1"))
         async with self.turn():
             with trio.move_on_after(_SYNC_S):
                 await self._write(octets)
+
+
+def _refuse_mode(text: str) -> None:
+    """No code of ours may change a modem's mode: see :mod:`risala.drivers.modem.at.modes`.
+
+    Raises:
+        UnaskedModeError: this command line would.
+    """
+    name = mode_changed_by(text)
+    if name is not None:
+        raise UnaskedModeError(f"AT{name} is the operator's to send")

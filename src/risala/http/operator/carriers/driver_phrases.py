@@ -12,6 +12,10 @@ COMMANDS: Final = (
     N_("Connect and bind now, without waiting."),
     N_("Dial a code of the SIM's network, and choose from its menus."),
     N_("Ask now for the SIM's balance."),
+    N_(
+        "Choose 2G, 3G or 4G for this modem, or all of them (auto); without a word, tell its"
+        " choice."
+    ),
     N_("Use this after correcting the PIN in the settings: it types the PIN once more."),
     N_("Wait up to 45 seconds for a phone that registers."),
     N_("Show the private token that is typed on the phone."),
@@ -121,5 +125,9 @@ REGISTRATIONS: Final = {
     "idle": N_("Not registered"),
     "sms_only_home": N_("Registered for SMS alone, home network"),
     "sms_only_roaming": N_("Registered for SMS alone, roaming"),
+    "emergency": N_("Emergency calls alone"),
+    "csfb_home": N_("Registered, home network, without voice by 2G or 3G"),
+    "csfb_roaming": N_("Registered, roaming, without voice by 2G or 3G"),
+    "restricted": N_("Restricted local services alone"),
 }
 """The words of a modem for its state in the network."""

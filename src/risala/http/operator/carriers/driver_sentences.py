@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.http.web.languages import N_
-from risala.http.web.messages.driver_notes import NOTES, UNTRUSTED
+from risala.http.web.messages.driver_notes import LTE, NOTES, UNTRUSTED
 
 LINKS: Final = (
     N_("Not connected yet."),
@@ -136,6 +136,11 @@ RECEIPTS: Final = (
 """Sentences about messages received over SMPP links."""
 MODEMS: Final = (
     N_("The network denies this SIM; ask its operator."),
+    N_("The network gives this SIM emergency calls alone; ask its operator whether it is active."),
+    N_(
+        "The network gives this SIM restricted local services alone; ask its operator whether it is"
+        " active."
+    ),
     N_("Searching for a network."),
     N_("{modem} is ready."),
     N_("{modem} is ready on {network}."),
@@ -346,6 +351,6 @@ LIFE: Final = (
 )
 """The engine's own lines in a link's life; ``said`` is the driver's text."""
 SENTENCES: Final = (
-    *(*LINKS, *RECEIPTS, *MODEMS, *STICKS, *HTTP, *CHANNELS, *NOTES),
+    *(*LINKS, *RECEIPTS, *MODEMS, *STICKS, *HTTP, *CHANNELS, *NOTES, *LTE),
     *(UNTRUSTED, *PHONES, *LIFE),
 )

@@ -3,6 +3,7 @@ that the timelines of both sites show in the reader's language."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from markupsafe import Markup
@@ -40,12 +41,24 @@ NOTES: Final = (
     N_("The phone took the message for expired, though it is not: its clock is wrong."),
     N_("A phone that is no longer this carrier's had fetched it."),
 )
+LTE: Final = (
+    N_("The modem is on LTE, and the network does not take its text there."),
+    N_("The modem has LTE for data alone, and no way for a text."),
+    N_("The modem sends texts as data alone (+CGSMS: 0), which the network does not take."),
+    N_("To keep it off LTE: {command}."),
+    N_("To let it take another way: {command}."),
+    N_("Ask the SIM's operator for SMS over SGs or IMS."),
+)
+"""Why a text by a modem on LTE failed; a note has two or three of them, one after the other."""
 UNTRUSTED: Final = N_(
     "The carrier's certificate is not trusted: {reason}. Nothing is sent until it is right; "
     "`tls_ca_file` names a CA of your own."
 )
 """The one with a hole; OpenSSL fills it, in English."""
-_OURS: Final = frozenset(NOTES)
+_OURS: Final = frozenset((*NOTES, *LTE))
+_COMMANDS: Final = tuple(each.split("{command}") for each in LTE if "{command}" in each)
+_LONGEST: Final = 600
+"""Characters of a note that is looked through."""
 _BEFORE, _, _AFTER = UNTRUSTED.partition("{reason}")
 
 
@@ -54,4 +67,26 @@ def note_sentence(words: Words, note: str) -> Markup | None:
     if note.startswith(_BEFORE) and note.endswith(_AFTER):
         reason = Markup("<bdi lang=en>{}</bdi>").format(note[len(_BEFORE) : -len(_AFTER)])
         return words(UNTRUSTED, reason=reason)
-    return words(note) if note in _OURS else None
+    if note in _OURS:
+        return words(note)
+    sentences = [_sentence(words, each) for each in _parts(note)]
+    known = [each for each in sentences if each is not None]
+    return Markup(" ").join(known) if len(known) == len(sentences) > 0 else None
+
+
+def _parts(note: str) -> list[str]:
+    """The sentences of a note; none of a note that is longer than ours."""
+    return re.split(r"(?<=\.) (?=[A-Z])", note) if len(note) <= _LONGEST else []
+
+
+def _sentence(words: Words, text: str) -> Markup | None:
+    """One sentence about LTE; None: it is none."""
+    if text in LTE:
+        return words(text)
+    for before, after in _COMMANDS:
+        if text.startswith(before) and text.endswith(after):
+            command = Markup("<bdi dir=ltr>{}</bdi>").format(
+                text[len(before) : len(text) - len(after)]
+            )
+            return words(f"{before}{{command}}{after}", command=command)
+    return None

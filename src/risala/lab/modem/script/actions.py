@@ -18,7 +18,16 @@ from risala.lab.modem.world.phones import delivers
 from risala.lab.modem.world.storage import Stat
 from risala.sms.numbering.plan import EXAMPLE, is_digits
 
-REGISTRATION: Final = {"idle": 0, "home": 1, "searching": 2, "denied": 3, "roaming": 5}
+REGISTRATION: Final = {
+    "idle": 0,
+    "home": 1,
+    "searching": 2,
+    "denied": 3,
+    "roaming": 5,
+    "sms-only": 6,
+    "emergency": 8,
+    "restricted": 11,
+}
 _SPAN_MAX_S: Final = 86_400.0
 _FILLER: Final = (f"{EXAMPLE[:-6]}000000", "full")
 _CMS_MAX: Final = 1023

@@ -20,7 +20,7 @@ from risala.sms.message import ReferenceBits
 HELD_MAX: Final = 1000
 """Messages and reports that wait for the modem; a service centre has a limit too."""
 UNKNOWN_SIGNAL: Final = 99
-REGISTERED: Final = frozenset((1, 5, 6, 7))
+REGISTERED: Final = frozenset((1, 5, 6, 7, 9, 10))
 """Values of ``<stat>`` of +CREG that mean registered (27.007 §7.2)."""
 
 TP_ST: Final = {
