@@ -73,7 +73,7 @@ async def test_a_number_is_shown_with_its_figures_before_it_is_forgotten(owner, 
 async def test_an_address_is_confirmed_by_its_last_characters(owner, gateway):
     page = await owner.get(f"{FORGET}?number=nour@example.org")
     assert "Type its last four characters to go on" in page.text
-    assert "digits" not in page.text
+    assert "last four digits" not in page.text
     wrong = await owner.submit(page, FORGET, {"number": "nour@example.org", "confirm": "1234"})
     assert "not its last four characters" in wrong.text
     await owner.submit(wrong, FORGET, {"number": "nour@example.org", "confirm": ".org"})

@@ -82,7 +82,7 @@ async def test_a_way_in_and_an_operator_are_made_at_the_machine_alone(post, oper
     assert f"risala user sign-in {AICHA}" in page.text
     assert {each["action"] for tag, each in page.tags if tag == "form"} <= {
         *("/operator/users/sign-out", "/operator/language", "/operator/theme"),
-        "/operator/sign-out",
+        *("/operator/sign-out", "/operator/search"),
     }
     lines = (await post.do("audit.list", operation="user.sign_in"))["lines"]
     assert {each["face"] for each in lines} == {"cli"}
