@@ -258,6 +258,11 @@ ROWS = (
         (("sessions", list), ("older", None)),
     ),
     Row(
+        "statement",
+        ("{org}",),
+        (("opening", str), ("days.0.balanceAfter", str), ("countedUntil", None)),
+    ),
+    Row(
         "verify figures",
         ("--org", "{org}", "--by", "channel", "--since", "1h"),
         (("by", "channel"), ("whole.asked", int), ("items", list), ("countedUntil", None)),
@@ -942,7 +947,16 @@ def see_table(world: World, command: str, tmp_path: Path) -> None:
 
 
 LISTING = (
-    *("org list", "org show", "key list", "credential list", "ledger", "price", "price show"),
+    *(
+        "org list",
+        "org show",
+        "key list",
+        "credential list",
+        "ledger",
+        "statement",
+        "price",
+        "price show",
+    ),
     *("country list", "sender list"),
     *("message list", "message show", "verify list", "verify figures", "verify get"),
     "verify config",

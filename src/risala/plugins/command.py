@@ -69,7 +69,7 @@ BUILT_IN: Final = frozenset(
             "simulate",
             "tail",
         ),
-        *("text", "provider"),
+        *("text", "provider", "statement"),
         *("smpp", "standby", "topup", "trigger", "upgrade", "user", "verify", "webhook"),
     }
 )

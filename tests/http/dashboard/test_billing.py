@@ -19,6 +19,7 @@ BILLING = "/app/org_1/billing"
 
 @pytest.fixture(autouse=True)
 def _entries(gateway):
+    gateway.month = {"payments": []}
     gateway.entries = [
         entry(1, "topup", "10000.00", reference="MS-220814", note="<script>alert(1)</script>"),
         entry(2, "adjustment", "36.00", note="Charged twice"),
@@ -253,3 +254,75 @@ async def test_who_has_said_nothing_is_not_named(owner, place):
     page = await owner.get(f"{BILLING}{place}")
     assert "Issued by" not in page.text
     assert "Tax number" not in page.text
+
+
+# -- the month
+
+
+async def test_the_month_says_what_its_money_went_for(owner, gateway):
+    page = await owner.get(f"{BILLING}?month=2026-10")
+    assert ("statement.get", {"organization_id": "org_1", "month": "2026-10"}) in gateway.done
+    for told in ("Oct 2026", "2,000.00", "4,000", "2,753.50", "Autumn", "&lt;Shop&gt;"):
+        assert told in page.text
+    # Another month on each side; none before the first entry, none after the present one.
+    assert f'href="{BILLING}?month=2026-09" rel="prev"' in page.text
+    assert f'href="{BILLING}?month=2026-11" rel="next"' in page.text
+    page = await owner.get(f"{BILLING}?month=2026-09")
+    assert 'rel="prev"' not in page.text.partition("h-month")[2].partition("</header>")[0]
+    page = await owner.get(BILLING)
+    assert 'rel="next"' not in page.text.partition("h-month")[2].partition("</header>")[0]
+
+
+async def test_a_month_that_is_none_is_refused_with_its_field(owner, gateway):
+    gateway.refuse = Invalid("month", "invalid_month", "`month` is a month such as `2026-11`.")
+    page = await owner.get(f"{BILLING}?month=<b>")
+    assert page.status == 422
+    assert "<b>" not in page.text.partition("<main")[2].replace("&lt;b&gt;", "")
+
+
+async def test_each_payment_has_its_line_and_its_receipt(owner, gateway):
+    gateway.month = {}
+    page = await owner.get(BILLING)
+    paid = page.text.partition('id="h-paid"')[2].partition("</section>")[0]
+    assert "+10,000.00" in paid
+    assert f'href="{BILLING}/receipts/1"' in paid
+    assert "<script>" not in paid
+
+
+async def test_the_end_of_the_balance_is_a_day(owner):
+    assert "until" in (await owner.get(BILLING)).text
+    assert "2 Dec 2026" in (await owner.get(BILLING)).text
+
+
+async def test_days_that_are_not_summed_are_told(owner, gateway):
+    gateway.month = {"payments": [], "countedUntil": "2026-11-20T00:00:00.000Z"}
+    assert "days from" in (await owner.get(BILLING)).text
+
+
+async def test_a_month_as_pdf(owner, gateway):
+    page = await owner.get(f"{BILLING}/months/2026-11")
+    assert page.status == 200
+    assert page.headers["content-type"] == "application/pdf"
+    assert page.headers["content-disposition"] == 'attachment; filename="statement-2026-11.pdf"'
+    for odd in ("2026-1", "x", "2026-11.pdf"):
+        assert (await owner.get(f"{BILLING}/months/{odd}")).status == 404
+
+
+async def test_without_what_writes_pdf_there_is_no_button(owner, monkeypatch):
+    monkeypatch.setattr("risala.http.web.files.paper._is_there", lambda: False)
+    assert "(PDF)" not in (await owner.get(BILLING)).text
+    assert (await owner.get(f"{BILLING}/months/2026-11")).status == 404
+
+
+async def test_forms_stand_open_only_where_something_is_wrong(owner, gateway):
+    page = await owner.get(BILLING)
+    assert '<details class="opens" id="topup">' in page.text
+    error = Invalid("low_balance", "invalid_amount", "No.")
+    gateway.perform = RefusesTheChange(gateway.perform, error)
+    page = await owner.submit(page, f"{BILLING}/alert", {"low_balance": "x"})
+    assert '<details class="opens" id="alert" open>' in page.text
+    assert '<details class="opens" id="topup">' in page.text
+
+
+async def test_a_receipt_has_a_button_to_print(owner):
+    assert "data-print" in (await owner.get(f"{BILLING}/receipts/1")).text

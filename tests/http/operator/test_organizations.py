@@ -114,7 +114,10 @@ async def test_its_page_tells_how_it_stands(post, operator, one):
     for told in ("MS-1", "Shop server", "BARAKA", "aicha@baraka.example", "Africa/Nouakchott"):
         assert told in text
     assert "sk_live_" not in text
-    assert "MS-1" in (await operator.get(f"{one}/statement")).text
+    statement = (await operator.get(f"{one}/statement")).text
+    assert "MS-1" in statement
+    assert 'id="h-month"' in statement
+    assert (await operator.get(f"{one}/statement?month=2026-13")).status == 422
     assert (await operator.get(f"{LIST}/org_none")).status == 404
 
 
@@ -271,6 +274,13 @@ async def test_a_balance_is_not_taken_below_nothing(post, operator, one):
         "Fill this in."
         in (await typed_and_checked(operator, f"{one}/adjust", {"amount": "3"})).text
     )
+
+
+async def test_a_month_as_pdf(post, operator, one):
+    page = await operator.get(f"{one}/months/2026-11")
+    assert page.status == 200
+    assert page.text.startswith("%PDF-")
+    assert (await operator.get(f"{one}/months/2026-1")).status == 404
 
 
 async def test_of_a_deleted_one_the_statement_stays(post, operator, one):

@@ -65,7 +65,7 @@ def test_each_caller_has_an_expectation_at_each_door():
 def test_each_id_in_an_address_or_a_body_is_somebodys():
     # `whose`: the way to an organization's identity provider, which is for everybody; `chapter`: of
     # the handbook.
-    others = {"token", "method", "preset", "row", "whose", "chapter"}
+    others = {"token", "method", "month", "preset", "row", "whose", "chapter"}
     assert page.places(CUSTOMERS) - others == set(expected.PLACES)
     schemas = json.loads(document_bytes())["components"]["schemas"]
     asked = {

@@ -91,7 +91,11 @@ class Reader:
             scheme=self.scheme,
             scope_base={"client": (self.client, 1)},
         )
-        page = Page(response.status_code, response.headers, (await response.get_data()).decode())
+        page = Page(
+            response.status_code,
+            response.headers,
+            (await response.get_data()).decode(errors="replace"),
+        )
         for name, value in page.cookies.items():
             if value:
                 self.cookies[name] = value

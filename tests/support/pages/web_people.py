@@ -21,6 +21,7 @@ import web_messages
 import web_opt_out_words
 import web_requests
 import web_search
+import web_statements
 import web_verify
 from risala.engine.features.factors.records import PasskeySite
 from risala.engine.features.payments.records import PaymentState
@@ -668,6 +669,7 @@ class FakeWebGateway:
     """What became of the reply in an endpoint's answer."""
     reply_refused: str | None = None
     """Why it does not leave though it was taken."""
+    month: dict[str, Any] = field(default_factory=dict)
     looked_to: str | None = None
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -817,6 +819,8 @@ class FakeWebGateway:
                 return {"perSegment": "0.50", "lowBalance": "1000.00", "currency": "MRU"}
             case "country.list":
                 return reached()
+            case "statement.get":
+                return web_statements.month_statement(**{**arguments, **self.month})
             case "ledger.list":
                 return self.ledger(**arguments)
             case "payment.methods":

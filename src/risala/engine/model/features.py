@@ -42,6 +42,7 @@ NAMES: Final[tuple[str, ...]] = (
     "search",
     "overview",
     "handbook",
+    "statements",
 )
 """The features, each after those that it needs, and in the order in which they take part in a
 session; the doctor speaks of them in this order."""

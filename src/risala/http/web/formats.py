@@ -196,6 +196,11 @@ class Formats:
     def date_text(self, at: Moment) -> Markup:
         return self._day(self._local(at))
 
+    def month_text(self, first: Day) -> Markup:
+        """The month of a day: Nov 2026."""
+        named = _month_name(self.words, self.zone.key, first.month)
+        return self.words.among("month of a year", "{month} {year}", month=named, year=first.year)
+
     def weekday(self, at: Moment) -> Markup:
         """Saturday, as it begins a sentence."""
         return self.words.among("weekday", _WEEKDAYS[self._local(at).weekday()])
@@ -340,10 +345,14 @@ _DAYS_TOLD_MAX: Final = 60
 
 @lru_cache(_DAYS_KEPT)
 def _day_text(words: Words, zone: str, year: int, month: int, day: int) -> Markup:
+    named = _month_name(words, zone, month)
+    return words.among("date", "{day} {month} {year}", day=day, month=named, year=year)
+
+
+def _month_name(words: Words, zone: str, month: int) -> str | Markup:
     at_home = _MAURITANIAN.get(month) if zone == _NOUAKCHOTT else None
     arabic = words.language is Language.ARABIC
-    named = at_home if arabic and at_home else words.among("month", _MONTHS[month - 1])
-    return words.among("date", "{day} {month} {year}", day=day, month=named, year=year)
+    return at_home if arabic and at_home else words.among("month", _MONTHS[month - 1])
 
 
 @lru_cache(_DAYS_KEPT)

@@ -76,8 +76,8 @@ def page(
 
     If less than a page is newer than ``after``, it is the first page.
     """
-    low = 0 if filters.since is None else _first_at(conn, filters.since)
-    high = _END if filters.until is None else _first_at(conn, filters.until)
+    low = 0 if filters.since is None else first_at(conn, filters.since)
+    high = _END if filters.until is None else first_at(conn, filters.until)
     if after is not None:
         seqs, reached = _walk(conn, filters, max(low, after + 1), high, limit + 1, looked_max)
         if len(seqs) > limit or reached is not None:
@@ -129,7 +129,7 @@ def _walk(
     return seqs, seq if count == looked_max else None
 
 
-def _first_at(conn: sqlite3.Connection, at: int) -> int:
+def first_at(conn: sqlite3.Connection, at: int) -> int:
     """The number of the first entry of that time or later, of any organization.
 
     Entries are numbered as they come: their times are in order, unless a clock was set back.

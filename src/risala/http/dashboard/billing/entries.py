@@ -18,7 +18,7 @@ from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
 from risala.http.web.languages import ENTRY_KINDS, N_
-from risala.http.web.lists import Chip, Pager, chips, choice, counts, days
+from risala.http.web.lists import Chip, Pager, chips, choice, counts, days, typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
@@ -51,6 +51,7 @@ async def page_of(request: PageRequest) -> tuple[LedgerPage, dict[str, Any]]:
         "chips": _chips(request, query),
         "kinds": {name: request.words(word) for name, word in ENTRY_KINDS.items()},
         "looked_to": page.looked_to,
+        "is_paged": "before" in arguments or "after" in arguments,
         "pager": Pager(
             newer=None if newer is None else request.at("billing", **query, after=str(newer)),
             older=None if older is None else request.at("billing", **query, before=str(older)),
@@ -141,6 +142,7 @@ FILTERS: Final = (
     choice("kind", N_("Type"), (*ENTRY_KINDS, PAYMENTS)),
     *days(),
     *counts(),
+    typed("month", N_("Month")),
 )
 ROUTES: Final = (
     PageRoute(

@@ -6,7 +6,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
@@ -69,7 +68,8 @@ async def values(request: PageRequest, error: Refusal | None = None) -> dict[str
     typed = None if error is None else request.form
     return {
         **shown,
-        "lasts": _lasts(request, page.balance, page.spent_a_day),
+        **_lasting(request, page.balance, page.spent_a_day),
+        "statement": None,
         "price": prices.per_segment if own is None else own,
         "abroad": await open_abroad(request, CountryUse.SEND),
         "general_low": money(prices.low_balance),
@@ -93,12 +93,15 @@ def _alert(request: PageRequest, organization: Organization) -> dict[str, Stored
     }
 
 
-def _lasts(request: PageRequest, balance: int, a_day: int) -> Markup | None:
-    """How long the balance lasts at that pace; None: no pace, or no foreseeable end."""
-    if a_day <= 0:
-        return None
-    days = Decimal(max(balance, 0)) / a_day
-    return None if days > _DAYS_TOLD_MAX else request.formats.lasting(int(days * _DAY_MS))
+def _lasting(request: PageRequest, balance: int, a_day: int) -> dict[str, Any]:
+    """How long the balance lasts at that pace, and when it ends; ``lasts`` is None: no pace, or no
+    foreseeable end."""
+    days = Decimal(max(balance, 0)) / a_day if a_day > 0 else _DAYS_TOLD_MAX + 1
+    if days > _DAYS_TOLD_MAX:
+        return {"lasts": None}
+    span_ms = int(days * _DAY_MS)
+    formats = request.formats
+    return {"lasts": formats.lasting(span_ms), "ends_at": formats.now_ms + span_ms}
 
 
 ROUTES: Final = (

@@ -17,7 +17,7 @@ from risala.engine.model.records import ledger
 from risala.http.operator.organizations.one import organization_of
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import ENTRY_KINDS, N_
-from risala.http.web.lists import counts, pager_of
+from risala.http.web.lists import counts, pager_of, typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import amount_sentence
 from risala.http.web.routes import PageRoute
@@ -100,6 +100,10 @@ async def statement(request: PageRequest) -> TrioResponse:
         entries=page.entries,
         kinds=ENTRY_KINDS,
         pager=pager_of(request.at(here), {}, newer=page.previous, older=page.next),
+        **{
+            "statement": None,
+            **await request.of_features("organization_statement", organization.id),
+        },
     )
 
 
@@ -140,7 +144,7 @@ ROUTES: Final = (
         view=statement,
         access=_OPERATOR,
         needs=ledger.LIST,
-        filters=counts(),
+        filters=(*counts(), typed("month", N_("Month"))),
     ),
     PageRoute(path=f"{_ONE}/topup", view=ask_top_up, access=_OPERATOR, needs=ledger.TOP_UP),
     PageRoute(

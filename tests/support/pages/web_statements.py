@@ -1,0 +1,87 @@
+"""What a gateway tells of an organization's month, for pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def month_payment(month: str = "2026-11") -> dict[str, Any]:
+    return {
+        "id": "led_1",
+        "seq": 1,
+        "organizationId": "org_1",
+        "kind": "topup",
+        "amount": "10000.00",
+        "balanceAfter": "15234.00",
+        "reference": "MS-220814",
+        "messages": None,
+        "note": "<script>alert(1)</script>",
+        "at": f"{month}-02T16:02:00.000Z",
+    }
+
+
+def month_statement(
+    *, organization_id: str, month: str = "2026-11", **changes: Any
+) -> dict[str, Any]:
+    """A month with a day of each kind: messages of all sources, a refund, a payment."""
+    sources = [
+        {"source": "mailing", "messages": 4000, "amount": "2000.00"},
+        {"source": "key", "messages": 1208, "amount": "604.00"},
+        {"source": "codes", "messages": 300, "amount": "150.00"},
+    ]
+    return {
+        "organizationId": organization_id,
+        "organizationName": "Baraka <Market>",
+        "issuer": {
+            "name": "Risala SARL",
+            "address": ["Rue 1", "Nouakchott"],
+            "taxId": "NIF 77",
+            "tradeRegister": "",
+        },
+        "timeZone": "Africa/Nouakchott",
+        "month": month,
+        "currency": "MRU",
+        "opening": "5234.00",
+        "closing": "12480.50",
+        "sources": sources,
+        "senders": [
+            {
+                "source": "mailing",
+                "of": "mlg_1",
+                "name": "Autumn",
+                "messages": 4000,
+                "amount": "2000.00",
+            },
+            {
+                "source": "key",
+                "of": "key_1",
+                "name": "<Shop>",
+                "messages": 1208,
+                "amount": "604.00",
+            },
+        ],
+        "charged": "2754.00",
+        "refunded": "0.50",
+        "credited": "10000.00",
+        "days": [
+            {
+                "day": f"{month}-02",
+                "sources": sources[:2],
+                "refunded": "0.00",
+                "credited": "10000.00",
+                "balanceAfter": "12630.00",
+            },
+            {
+                "day": f"{month}-19",
+                "sources": sources[2:],
+                "refunded": "0.50",
+                "credited": "0.00",
+                "balanceAfter": "12480.50",
+            },
+        ],
+        "payments": [month_payment(month)],
+        "firstMonth": "2026-09",
+        "endsAt": "2026-12-01T00:00:00.000Z",
+        "countedUntil": None,
+        **changes,
+    }
