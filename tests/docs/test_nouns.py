@@ -30,7 +30,7 @@ TWICE = {
     **dict.fromkeys(
         (
             *("BalanceEvent", "ConversationEvent", "InboundEvent", "MessageEvent", "Page"),
-            *("SenderEvent", "TrialEvent", "VerificationEvent"),
+            *("SenderEvent", "TrialEvent", "TriedForward", "VerificationEvent"),
         ),
         "of the client, a distribution of its own: the API's words, for who asks it from outside",
     ),

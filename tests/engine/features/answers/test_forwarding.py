@@ -25,7 +25,7 @@ from risala.engine.features.answers.forwards import (
     sms_of,
 )
 from risala.engine.features.answers.records import DAY_MS, HOUR_MS
-from risala.engine.features.answers.stored import kept
+from risala.engine.features.answers.stored import both_queues
 from risala.engine.features.own_data.stored.account_export import _tables
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Draining, Invalid
@@ -527,7 +527,7 @@ async def test_forwards_are_exported_and_go_with_their_texts(desk, quick):
     walk = RetentionWalk(WalkKind.ANSWERS, 30 * DAY_MS)
     store = desk.house.gateway.services.repositories._store
     now_ms = desk.house.clock.now_ms()
-    forgot = await store.commit(lambda conn: kept.walk_old(conn, walk, now_ms, 100), None)
+    forgot = await store.commit(lambda conn: both_queues.walk_old(conn, walk, now_ms, 100), None)
     assert (forgot.rows >= 4, forgot.done) == (True, True)
     assert not desk.reader.execute("SELECT 1 FROM answer_forwards").fetchall()
 
@@ -536,9 +536,9 @@ async def test_a_number_that_is_erased_leaves_nothing(desk, quick):
     await desk.rule(forward_number=ON_CALL)
     await desk.come_in()
     store, mine = desk.house.gateway.services.repositories._store, desk.whose["organization_id"]
-    gone = await store.commit(lambda conn: kept.erase(conn, mine, PHONE, 100), None)
+    gone = await store.commit(lambda conn: both_queues.erase(conn, mine, PHONE, 100), None)
     assert gone["forwarded texts"] == 0  # its text is there still
-    gone = await store.commit(lambda conn: kept.erase(conn, mine, ON_CALL, 100), None)
+    gone = await store.commit(lambda conn: both_queues.erase(conn, mine, ON_CALL, 100), None)
     assert gone["forwarded texts"] == 1
     assert (await desk.do("list"))["rules"][0]["forwardNumber"] == ""
 

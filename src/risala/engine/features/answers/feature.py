@@ -14,7 +14,7 @@ from risala.engine.model.people_records import MailKind
 _HERE: Final = "features.answers."
 _QUEUE: Final = _HERE + "stored.queue:"
 _RULES: Final = _HERE + "stored.rules:"
-_KEPT: Final = _HERE + "stored.kept:"
+_BOTH: Final = _HERE + "stored.both_queues:"
 _FORWARDS: Final = _HERE + "forwarding:"
 FEATURE: Final = Feature(
     name="answers",
@@ -30,14 +30,14 @@ FEATURE: Final = Feature(
     letters={MailKind.TEXT_FORWARDED: later(_FORWARDS + "letter")},
     sealed=later(_RULES + "SEALED"),
     duties={
-        Duty.ANSWERS: later(_KEPT + "notes_of"),
+        Duty.ANSWERS: later(_BOTH + "notes_of"),
         Duty.REPLY: later(_HERE + "replying:take"),
     },
-    walks={WalkKind.ANSWERS: later(_KEPT + "walk_old")},
-    erased=later(_KEPT + "erase"),
-    cleared=later(_KEPT + "clear"),
+    walks={WalkKind.ANSWERS: later(_BOTH + "walk_old")},
+    erased=later(_BOTH + "erase"),
+    cleared=later(_BOTH + "clear"),
     shown={"delivery": elsewhere("http.dashboard.webhook_replies:with_delivery")},
-    shifts=later(_KEPT + "SHIFTS"),
+    shifts=later(_BOTH + "SHIFTS"),
     tasks=later(_HERE + "service:tasks"),
     retuned=later(_HERE + "service:retuned"),
     deleted=("answer_pauses", "answer_rules"),

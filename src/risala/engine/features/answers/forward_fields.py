@@ -109,8 +109,8 @@ class ForwardFields(Arguments):
 
     def secrets(self) -> dict[str, str]:
         """Those that are given, by the names under which a rule keeps them."""
-        given = {"token": self.bot_token, "key": self.forward_secret}
-        return {name: secret for name, secret in given.items() if secret}
+        secrets = {"token": self.bot_token, "key": self.forward_secret}
+        return {name: secret for name, secret in secrets.items() if secret}
 
     def check(self, webhooks: WebhooksSection) -> None:
         """Raise ``Invalid`` if no webhook may go to the URL."""

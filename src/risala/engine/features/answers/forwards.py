@@ -169,7 +169,7 @@ def telegram_body(forward: WaitingForward, came: CameIn) -> str:
 
 def webhook_body(forward: WaitingForward, came: CameIn) -> str:
     """The body of a webhook's call."""
-    told = {
+    body = {
         "id": forward.text_id,
         "from": came.sender,
         "to": came.recipient,
@@ -177,7 +177,7 @@ def webhook_body(forward: WaitingForward, came: CameIn) -> str:
         "at": iso(came.received_at),
         "rule": forward.name,
     }
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(body, ensure_ascii=False)
 
 
 def wait_ms(tries: int) -> int:

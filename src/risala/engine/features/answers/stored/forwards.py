@@ -280,13 +280,13 @@ def forwarded(
         f" WHERE text_id IN ({markers(text_ids)}) ORDER BY text_id, kind",
         (*text_ids,),
     )
-    found: dict[str, list[Forwarded]] = {}
+    by_text: dict[str, list[Forwarded]] = {}
     for text_id, kind, target, name, due_at, refused, why in rows:
         status = "refused" if refused else "forwarded" if due_at is None else "waiting"
         reason = FORWARD_SENTENCES.get(ForwardFault(refused), why) if refused else None
-        told = Forwarded(kind, shown_target(kind, target), name, status, reason)
-        found.setdefault(text_id, []).append(told)
-    return {text_id: tuple(told) for text_id, told in found.items()}
+        forwarded = Forwarded(kind, shown_target(kind, target), name, status, reason)
+        by_text.setdefault(text_id, []).append(forwarded)
+    return {text_id: tuple(each) for text_id, each in by_text.items()}
 
 
 def export(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:

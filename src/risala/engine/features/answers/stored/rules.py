@@ -145,7 +145,7 @@ def change(
     return find(conn, rule_id)
 
 
-def _keep_secrets(conn: sqlite3.Connection, rule: AnswerRule, given: Mapping[str, str]) -> None:
+def _keep_secrets(conn: sqlite3.Connection, rule: AnswerRule, secrets: Mapping[str, str]) -> None:
     """Store the secrets that a rule needs, and no others.
 
     Raises:
@@ -158,9 +158,9 @@ def _keep_secrets(conn: sqlite3.Connection, rule: AnswerRule, given: Mapping[str
     kept = dict[str, str]()
     for field, (name, argument, sentence) in _NEEDS.items():
         if getattr(rule, field):
-            if name not in given and name not in had:
+            if name not in secrets and name not in had:
                 raise Invalid(argument, "missing", sentence)
-            kept[name] = given[name] if name in given else had[name]
+            kept[name] = secrets[name] if name in secrets else had[name]
     if kept != had:
         writable(conn, _TABLE).update(rule.id, {"secrets": json.dumps(kept) if kept else None})
 

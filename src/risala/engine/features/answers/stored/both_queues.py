@@ -15,10 +15,10 @@ SHIFTS = (*queue.SHIFTS, *forwards.SHIFTS)
 
 def notes_of(conn: sqlite3.Connection, text_ids: Sequence[str]) -> dict[str, AnswerNote]:
     """The automatic answers to texts, and where they were forwarded, by the texts' ids."""
-    notes, told = queue.notes_of(conn, text_ids), forwards.forwarded(conn, text_ids)
+    notes, forwarded = queue.notes_of(conn, text_ids), forwards.forwarded(conn, text_ids)
     return notes | {
         text_id: notes.get(text_id, AnswerNote(None, None, None))._replace(forwards=each)
-        for text_id, each in told.items()
+        for text_id, each in forwarded.items()
     }
 
 
