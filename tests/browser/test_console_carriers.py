@@ -46,7 +46,7 @@ def test_no_page_is_closed_to_anybody(look, console, language):
 def test_the_first_line_of_the_traffic_is_on_a_phones_first_screen(look, language):
     page = look(f"/operator/carriers/{MODEM}/traffic", language, **PHONE)
     lines = page.locator("#lines")
-    assert lines.bounding_box()["y"] < 300
+    assert lines.bounding_box()["y"] < 340
 
 
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])
