@@ -11,7 +11,7 @@ from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.manager.bus import BusCallError, BusTimeoutError, ModemBus
 from risala.drivers.modem.manager.objects import MODEM, SeenModem, chosen, modems_of
 from risala.drivers.modem.manager.settings import ModemManagerSettings
-from risala.drivers.modem.manager.texts import Found, ManagedTexts
+from risala.drivers.modem.manager.texts import ManagedTexts, TextsSeen
 from risala.drivers.modem.manager.unlock import USABLE, identity_of, unlock
 from risala.drivers.modem.manager.words import (
     DENIED,
@@ -100,7 +100,7 @@ class ManagedLife:
             nursery.start_soon(self._hear)
             while True:
                 self._again = trio.Event()
-                wait_s = await self._look()
+                wait_s = await self._check()
                 with trio.move_on_after(wait_s):
                     await self._again.wait()
 
@@ -109,10 +109,10 @@ class ManagedLife:
             await self._bus.wait_news()
             self._again.set()
 
-    async def _look(self) -> float:
+    async def _check(self) -> float:
         """One look; seconds until the next, if nothing happens."""
         try:
-            return await self._looked()
+            return await self._check_once()
         except Unready as why:
             return self._down(why.state, str(why), why.retry_s)
         except BusTimeoutError:
@@ -129,7 +129,7 @@ class ManagedLife:
         self._publish(Health(state, text))
         return wait_s or self._settings.check_every_s
 
-    async def _looked(self) -> float:
+    async def _check_once(self) -> float:
         if self._lives != self._bus.lives:
             self._lives, self._modem = self._bus.lives, None
             self._texts.forget()
@@ -143,10 +143,10 @@ class ManagedLife:
         if not modem.is_registered:
             self._modem = None
             return self._searching(modem)
-        found = await self._texts.look(modem)
+        texts = await self._texts.take_in(modem)
         self._modem = modem
-        self._publish(self._up(modem, found))
-        return AGAIN_S if found.is_left else self._settings.check_every_s
+        self._publish(self._up(modem, texts))
+        return AGAIN_S if texts.is_left else self._settings.check_every_s
 
     async def _ready(self, modem: SeenModem) -> None:
         """Unlock the SIM and switch the radio on.
@@ -190,7 +190,7 @@ class ManagedLife:
             return self._down(HealthState.SICK, text)
         return self._down(HealthState.DOWN, "Searching for a network.")
 
-    def _up(self, modem: SeenModem, found: Found) -> Health:
+    def _up(self, modem: SeenModem, texts: TextsSeen) -> Health:
         where = f" on {modem.operator}" if modem.operator else ""
         details: dict[str, str | int | float | None] = {
             "model": modem.name,
@@ -198,7 +198,7 @@ class ManagedLife:
             "number": modem.number or None,
             "operator": modem.operator or None,
             "signal_percent": modem.signal,
-            "half_received": found.half_received,
+            "half_received": texts.half_received,
         }
         text, reports = f"{modem.name} is ready{where}.", self._settings.reports
         return Health(HealthState.UP, text, details, receipts=reports)

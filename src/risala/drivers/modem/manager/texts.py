@@ -54,7 +54,7 @@ _VALID_MAX_MIN: Final = 63 * 7 * 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TextsSeen:
     """What a look at the modem's texts found."""
 
     half_received: int = 0
@@ -155,7 +155,7 @@ class ManagedTexts:
 
     # -- what came -----------------------------------------------------------------------------
 
-    async def look(self, modem: SeenModem) -> Found:
+    async def take_in(self, modem: SeenModem) -> TextsSeen:
         """Hand over what came, and delete it from the modem once it is stored.
 
         Raises:
@@ -177,7 +177,7 @@ class ManagedTexts:
                 is_left = True
             except (BusCallError, BusTimeoutError):
                 is_left = True  # it went meanwhile, or the modem did not delete it
-        return Found(half, is_left)
+        return TextsSeen(half, is_left)
 
     async def _is_done(self, path: str, sms: dict[str, Any]) -> bool:
         """Deal with a text; whether it may go.
