@@ -50,12 +50,12 @@ HELD_BACK: Final = N_("The reply was taken, but does not leave. {reason}")
 async def with_delivery(request: PageRequest, story: DeliveryStory) -> dict[str, object]:
     """The sentences of its attempts, by their numbers."""
     known = {each.number: SENTENCES.get(each.reply or "") for each in story.attempts}
-    said = {number: _filled(request, text) for number, text in known.items() if text is not None}
+    texts = {number: _filled(request, text) for number, text in known.items() if text is not None}
     if story.reply_refused:
         reason = refusal_sentence(request.words, Conflict(story.reply_refused))
         held = request.words(HELD_BACK, reason=reason)
-        said |= {each.number: held for each in story.attempts if each.reply == ReplyOutcome.TAKEN}
-    return {"replies": said}
+        texts |= {each.number: held for each in story.attempts if each.reply == ReplyOutcome.TAKEN}
+    return {"replies": texts}
 
 
 def _filled(request: PageRequest, sentence: str) -> Markup:

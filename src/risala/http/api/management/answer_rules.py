@@ -193,8 +193,8 @@ class _AnswerRules:
         tried = await self.performer.ask(principal, records.TRY, **arguments)
         rule = None if tried.rule is None else answers.ANSWER_RULE.wire(tried.rule)
         forwards = [answers.TRIED_FORWARD.wire(each) for each in tried.forwards]
-        said = {"rule": rule, "answer": tried.answer, "forwards": forwards}
-        return PlainAnswer(json_bytes(said))
+        members = {"rule": rule, "answer": tried.answer, "forwards": forwards}
+        return PlainAnswer(json_bytes(members))
 
     async def resume(self, request: PlainRequest) -> PlainAnswer:
         principal, arguments = await self._read(request, ResumeAnswersBody, of_organization=True)
