@@ -20,11 +20,16 @@ from typing import Final
 
 from pydantic import BaseModel, SecretStr
 
+from risala.drivers.hilink.settings import HilinkSettings
+from risala.drivers.modem.manager.settings import ModemManagerSettings
 from risala.drivers.modem.settings import ModemSettings, UssdBalance
 from risala.drivers.phone.settings import PhoneSettings
 from risala.drivers.smpp.settings import OutbindSettings, SmppSettings
 from risala.engine.features.hooks.rules.presets import Preset, presets
+from risala.lab.hilink.actions import HELP as HILINK_LINES
+from risala.lab.modem.script.actions import HELP as MODEM_LINES
 from risala.lab.modem.world.config import ModemConfig
+from risala.lab.phone.actions import HELP as PHONE_LINES
 from risala.lab.smsc.config import SimulatorConfig
 
 REFERENCE: Final = Path(__file__).parents[1] / "docs/reference"
@@ -36,9 +41,9 @@ _DRIVERS: Final = f"""\
 {_WRITTEN.format(where="`src/risala/drivers/`")}
 
 The tables that stand beneath `[[carriers]]`. What the words mean in use is told by each driver's
-page: [SMPP](smpp-settings.md), [modem](modem-driver.md), [phone](phone-driver.md); an
-[aggregator](http-driver.md) has a page of its own. An unknown key is a fault. A password, PIN or
-token is given by the name of a variable: the key and `_env`.
+page: [SMPP](smpp-settings.md), [modem](modem-driver.md), [HiLink](hilink-driver.md),
+[phone](phone-driver.md); an [aggregator](http-driver.md) has a page of its own. An unknown key is a
+fault. A password, PIN or token is given by the name of a variable: the key and `_env`.
 """
 _SIMULATORS: Final = f"""\
 # Settings of the simulators
@@ -46,7 +51,16 @@ _SIMULATORS: Final = f"""\
 {_WRITTEN.format(where="`src/risala/lab/`")}
 
 For programs and tests that start the [SMSC simulator](smsc-simulator.md) or the [modem
-simulator](modem-simulator.md) themselves; a scenario may set many of them.
+simulator](modem-simulator.md) themselves; a scenario may set many of them. What is typed to a
+simulator while it runs stands below.
+"""
+_LINES: Final = """
+## Lines of the {kind} simulator
+
+What is typed to it, one a line; `help` prints the same.
+
+| Line | |
+|---|---|
 """
 _PROGRAMS: Final = f"""\
 # Programs with a preset
@@ -75,6 +89,8 @@ def render_drivers() -> str:
             ("`[carriers.smpp.outbind]`", OutbindSettings),
             ("`[carriers.modem]`", ModemSettings),
             ("`[carriers.modem.ussd_balance]`", UssdBalance),
+            ("`[carriers.modemmanager]`", ModemManagerSettings),
+            ("`[carriers.hilink]`", HilinkSettings),
             ("`[carriers.phone]`", PhoneSettings),
         )
     )
@@ -86,7 +102,17 @@ def render_simulators() -> str:
         _SIMULATORS
         + _section("`SimulatorConfig`", SimulatorConfig)
         + _section("`ModemConfig`", ModemConfig)
+        + _lines("modem", MODEM_LINES)
+        + _lines("HiLink", HILINK_LINES)
+        + _lines("phone", PHONE_LINES)
     )
+
+
+def _lines(kind: str, told: Mapping[str, str]) -> str:
+    """What is typed to a simulator while it runs."""
+    escaped = ((line.replace("|", "\\|"), text) for line, text in told.items())
+    rows = (f"| `{line}` | {text} |\n" for line, text in escaped)
+    return _LINES.format(kind=kind) + "".join(rows)
 
 
 def render_programs() -> str:
