@@ -69,7 +69,7 @@ def test_every_status_of_the_api_is_an_error_of_the_right_side(status):
 
 @pytest.mark.parametrize("word", sorted(errors.BY_WORD))
 def test_every_word_of_the_api_is_documented_there(word):
-    assert word in (ROOT / "docs/reference/http-api.md").read_text()
+    assert word in (ROOT / "docs/reference/error-sentences.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ COMMANDS = re.findall(r"```(?:sh|console)\n(.*?)```\n", TEXT, re.DOTALL)
 
 
 def test_what_the_tutorial_shows_is_the_example():
-    assert len(SHOWN) == TEXT.count("```python") == 9
+    assert len(SHOWN) == TEXT.count("```python") == 6
     for kind, name, text in SHOWN:
         there = (EXAMPLE / name).read_text(encoding="utf-8")
         assert text == there if kind == "file" else text in there, name

@@ -44,7 +44,7 @@ HELP: Final = {
     "wake": "end a hang",
     "vanish [SECONDS]": "the port is gone",
     "back": "the port is there again",
-    "reboot": "start anew, as by AT+CFUN=1,1",
+    "reboot": "restart, every setting gone, as by AT+CFUN=1,1",
     "off": "switch off",
     "report STATUS [SECONDS]": f"of the next sends: {', '.join(ReportStatus)}",
     "refuse N|off": "the next sends get +CMS ERROR: N",
