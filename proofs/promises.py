@@ -13,7 +13,6 @@ import importlib
 import inspect
 import json
 import sys
-import typing
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -286,7 +285,9 @@ def _thing(thing: object, name: str) -> Found:
             yield f"{name}.{word.name}", str(word.value)
         return
     fields = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
-    known = {each.name for each in fields} | set(typing.get_type_hints(thing))
+    known = {each.name for each in fields} | {
+        annotated for each in thing.__mro__ for annotated in inspect.get_annotations(each)
+    }
     for each in sorted(known):
         if not each.startswith("_"):
             yield f"{name}.{each}", "an attribute"

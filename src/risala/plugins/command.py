@@ -62,6 +62,7 @@ BUILT_IN: Final = frozenset(
             "retention",
             "rotate-key",
             "route",
+            "search",
             "secrets",
             "send",
             "sender",

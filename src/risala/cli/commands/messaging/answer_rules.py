@@ -202,9 +202,9 @@ def answer_try(tried: TriedText) -> None:
     if tried.rule is None:
         output.said("No rule answers this text.")
     elif tried.answer is None:
-        output.said(f"The rule {output.clean(tried.rule.name)} answers nothing.")
+        output.said(f"Nothing is answered, by the rule {output.clean(tried.rule.name)}.")
     else:
-        output.said(f"The rule {output.clean(tried.rule.name)} answers:")
+        output.said(f"The answer of the rule {output.clean(tried.rule.name)}:")
         output.said(tried.answer)
     for each in tried.forwards:
         parts = "" if each.segments is None else f", {each.segments} part(s)"

@@ -14,6 +14,7 @@ FEATURE: Final = Feature(
     name="opt_out_words",
     needs=("lists", "tables", "answers"),
     operations=(later(_HERE + "operations:OPERATIONS"),),
+    views=("opt_outs.demands",),
     exported_settings={"optOutWords": later(_STORED + "export")},
     duties={Duty.OPT_OUTS: later(_HERE + "stored.heeding:WORK")},
     deleted=("opt_out_words",),
