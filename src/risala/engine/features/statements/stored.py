@@ -120,7 +120,7 @@ def _month_sum(
         if low == high:
             continue
         rows = conn.execute(_SUMS, (organization_id, low, high, left + 1)).fetchall()
-        left -= sum(row[3] for row in rows)
+        left -= sum(entries for _, _, _, entries, _, _ in rows)
         if left < 0:
             until, ends[-1] = times[place], low
             break

@@ -14,7 +14,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.engine.model.money import minor_units
 from risala.engine.model.records import ledger
-from risala.http.operator.organizations.one import organization_of
+from risala.http.operator.organizations.one import organization_named, organization_of
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import ENTRY_KINDS, N_
 from risala.http.web.lists import counts, pager_of, typed
@@ -42,7 +42,7 @@ async def check_top_up(request: PageRequest) -> TrioResponse:
 
 
 async def top_up(request: PageRequest) -> TrioResponse:
-    form, organization_id = request.form, request.arguments["organization_id"]
+    form, organization_id = request.form, organization_named(request)
     try:
         await request.ask(
             ledger.TOP_UP,
@@ -72,7 +72,7 @@ async def check_adjust(request: PageRequest) -> TrioResponse:
 
 
 async def adjust(request: PageRequest) -> TrioResponse:
-    form, organization_id = request.form, request.arguments["organization_id"]
+    form, organization_id = request.form, organization_named(request)
     sign = "-" if form.text("way") == "take" else ""
     try:
         await request.ask(

@@ -7,6 +7,7 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.statements.records import STATEMENT, MonthStatement
+from risala.http.operator.organizations.one import organization_named
 from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -21,7 +22,7 @@ async def shown(request: PageRequest, organization_id: str) -> dict[str, Any]:
 
 async def paper(request: PageRequest) -> TrioResponse:
     """The month as a PDF."""
-    organization_id = str(request.arguments["organization_id"])
+    organization_id = organization_named(request)
     statement = await _statement(request, organization_id, month_in(request))
     return await paper_response(statement, request.words)
 

@@ -37,21 +37,21 @@ ROWS: Final = 5
 _PAGE: Final = "organizations/show.html"
 
 
-def _organization_id(request: PageRequest) -> str:
+def organization_named(request: PageRequest) -> str:
     """The organization that the page is about."""
     return str(request.arguments["organization_id"])
 
 
 async def organization_of(request: PageRequest) -> Versioned[OrganizationStory]:
     """The organization of the address."""
-    organization_id = _organization_id(request)
+    organization_id = organization_named(request)
     return await request.ask_to_edit(organizations.SHOW_ALL, organization_id=organization_id)
 
 
 async def save(request: PageRequest) -> TrioResponse:
     """The organization's own price and limits; an empty field takes one away. Where nobody pays,
     the form has no amounts, and those of before stay."""
-    form, organization_id = request.form, _organization_id(request)
+    form, organization_id = request.form, organization_named(request)
     amounts = () if request.is_self_paid else ("price_per_segment", "spend_cap")
     try:
         await request.ask(
@@ -81,7 +81,7 @@ def _rate_text(rate: float | None) -> str:
 
 
 async def add_member(request: PageRequest) -> TrioResponse:
-    organization_id = _organization_id(request)
+    organization_id = organization_named(request)
     try:
         await request.ask(
             members.ADD,
@@ -97,7 +97,7 @@ async def add_member(request: PageRequest) -> TrioResponse:
 
 async def set_country(request: PageRequest) -> TrioResponse:
     """Open or close a country for one use."""
-    form, organization_id = request.form, _organization_id(request)
+    form, organization_id = request.form, organization_named(request)
     try:
         await request.ask(
             countries.CLOSE if form.text("way") == "close" else countries.OPEN,
@@ -112,7 +112,7 @@ async def set_country(request: PageRequest) -> TrioResponse:
 
 async def set_price(request: PageRequest) -> TrioResponse:
     """Set the organization's price of a part to the numbers that begin alike, or drop it."""
-    form, organization_id = request.form, _organization_id(request)
+    form, organization_id = request.form, organization_named(request)
     whose = {"organization_id": organization_id, "prefix": form.text("prefix")}
     try:
         if form.text("way") == "drop":
@@ -134,13 +134,13 @@ async def ask_suspend(request: PageRequest) -> TrioResponse:
 
 
 async def suspend(request: PageRequest) -> TrioResponse:
-    organization_id = _organization_id(request)
+    organization_id = organization_named(request)
     await request.ask(organizations.SUSPEND, organization_id=organization_id)
     return request.go(request.at(f"organizations/{organization_id}"), SUSPENDED)
 
 
 async def resume(request: PageRequest) -> TrioResponse:
-    organization_id = _organization_id(request)
+    organization_id = organization_named(request)
     await request.ask(organizations.RESUME, organization_id=organization_id)
     return request.go(request.at(f"organizations/{organization_id}"), RESUMED)
 

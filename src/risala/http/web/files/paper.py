@@ -41,7 +41,8 @@ _INK: Final = (24, 32, 30)
 _DIM: Final = (92, 100, 96)
 _LINE: Final = (208, 205, 196)
 _TAG: Final = re.compile(r"<(/?)(bdi|[a-z]+)[^>]*>")
-_ISOLATES: Final = {"": "\u2068", "/": "\u2069"}
+_FIRST_STRONG, _POP = "\u2068", "\u2069"
+_ISOLATES: Final = {"": _FIRST_STRONG, "/": _POP}
 _LIMITER: Final = trio.lowlevel.RunVar[trio.CapacityLimiter]("one paper at a time")
 
 
@@ -257,7 +258,7 @@ class _Writer:
     @contextmanager
     def _direction_of(self, cell: str) -> Iterator[None]:
         """A cell that is somebody's own words runs as its first letter does."""
-        is_own = cell[:1] == _ISOLATES[""] and cell[-1:] == _ISOLATES["/"]
+        is_own = cell[:1] == _FIRST_STRONG and cell[-1:] == _POP
         letters = (bidirectional(each) for each in cell) if is_own else ()
         own = next((kind for kind in letters if kind in ("L", "R", "AL")), None)
         is_rtl = self._is_rtl if own is None else own != "L"
