@@ -213,6 +213,8 @@ generated: client ## write each generated file again, except the locks
 	PYTHONPATH=. $(BIN)/python -m proofs.modems
 	PYTHONPATH=. $(BIN)/python -m proofs.members
 	PYTHONPATH=. $(BIN)/python -m proofs.findings
+	PYTHONPATH=. $(BIN)/python -m proofs.views
+	@RISALA_WRITE=1 $(BIN)/python -m pytest -q -n 0 tests/engine/upkeep/test_deploy.py -k list_of_metrics
 	@$(BIN)/python -m risala.http.web.collect
 
 messages: $(VENV)/.stamp-dev ## collect the pages' sentences, and say which are not translated yet

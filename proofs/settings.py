@@ -23,6 +23,8 @@ from pydantic import BaseModel, SecretStr
 from risala.drivers.hilink.settings import HilinkSettings
 from risala.drivers.modem.manager.settings import ModemManagerSettings
 from risala.drivers.modem.settings import ModemSettings, UssdBalance
+from risala.drivers.payments.mobile_money import BankPattern, BankSmsSettings, MobileMoneySettings
+from risala.drivers.payments.stripe import StripeSettings
 from risala.drivers.phone.settings import PhoneSettings
 from risala.drivers.smpp.settings import OutbindSettings, SmppSettings
 from risala.engine.features.hooks.rules.presets import Preset, presets
@@ -44,6 +46,13 @@ The tables that stand beneath `[[carriers]]`. What the words mean in use is told
 page: [SMPP](smpp-settings.md), [modem](modem-driver.md), [HiLink](hilink-driver.md),
 [phone](phone-driver.md); an [aggregator](http-driver.md) has a page of its own. An unknown key is a
 fault. A password, PIN or token is given by the name of a variable: the key and `_env`.
+"""
+_PAYMENTS: Final = f"""\
+# Settings of payment methods
+
+{_WRITTEN.format(where="`src/risala/drivers/payments/`")}
+
+The tables of the built-in [payment methods](payment-methods.md), which tells what they mean in use.
 """
 _SIMULATORS: Final = f"""\
 # Settings of the simulators
@@ -92,6 +101,19 @@ def render_drivers() -> str:
             ("`[carriers.modemmanager]`", ModemManagerSettings),
             ("`[carriers.hilink]`", HilinkSettings),
             ("`[carriers.phone]`", PhoneSettings),
+        )
+    )
+
+
+def render_payments() -> str:
+    """The settings of the built-in payment methods."""
+    return _PAYMENTS + "".join(
+        _section(title, model)
+        for title, model in (
+            ("Mobile money", MobileMoneySettings),
+            ("The bank's SMS", BankSmsSettings),
+            ("A pattern of the bank's texts", BankPattern),
+            ("`[payments.stripe]`", StripeSettings),
         )
     )
 
@@ -190,6 +212,7 @@ def _shown(value: object) -> str:
 
 PAGES: Final = {
     "carrier-settings.md": render_drivers,
+    "payment-settings.md": render_payments,
     "simulator-settings.md": render_simulators,
     "hook-programs.md": render_programs,
 }

@@ -15,7 +15,7 @@ from typing import Final
 DOCS: Final = Path(__file__).parents[1] / "docs"
 GUIDES_MAX: Final = 65_000
 """Words of all guides together. This number only falls: a longer guide needs a shorter one."""
-REFERENCE_MAX: Final = 36_930
+REFERENCE_MAX: Final = 30_000
 """Words of the reference that is written by hand. This number only falls, too."""
 GUIDES: Final = ("tutorials", "quick-start", "how-to", "discussion")
 GENERATED: Final = (
@@ -24,6 +24,7 @@ GENERATED: Final = (
     "channel-contract.md",
     "cli.md",
     "configuration.md",
+    "database-views.md",
     "driver-contract.md",
     "error-sentences.md",
     "found.md",
@@ -32,9 +33,11 @@ GENERATED: Final = (
     "http-members.md",
     "known-modems.md",
     "mail-contract.md",
+    "metrics-list.md",
     "operations.md",
     "other-contracts.md",
     "payment-contract.md",
+    "payment-settings.md",
     "python-client.md",
     "simulator-settings.md",
     "sink-contract.md",
@@ -44,6 +47,7 @@ APPENDICES: Final = (
     "asvs.md",
     "evidence.md",
     "faults.md",
+    "http-parsing.md",
     "pumping.md",
     "reliability.md",
     "threat-model.md",

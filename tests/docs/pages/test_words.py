@@ -6,7 +6,7 @@ import re
 
 from proofs import words
 
-AT_FIRST = {"GUIDES_MAX": 65_000, "REFERENCE_MAX": 36_930}
+AT_FIRST = {"GUIDES_MAX": 65_000, "REFERENCE_MAX": 30_000}
 """The caps only fall; the goal was half of what there was."""
 MOVED = words.DOCS / "moved.txt"
 

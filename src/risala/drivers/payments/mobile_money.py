@@ -107,7 +107,8 @@ class BankSmsSettings(BaseModel):
     model_config = _STRICT
 
     carrier: Name
-    """The modem, by its name in ``[[carriers]]``. What comes to its SIM goes to no customer."""
+    """The modem, by its name in ``[[carriers]]``; it needs ``receives_only = true``. What comes to
+    its SIM goes to no customer."""
     senders: Annotated[tuple[Sender, ...], Field(min_length=1, max_length=_SENDERS_MAX)]
     """Names or numbers that the bank writes from. Anybody can forge them."""
     service_centres: Annotated[tuple[Centre, ...], Field(max_length=_SENDERS_MAX)] = ()
@@ -117,8 +118,8 @@ class BankSmsSettings(BaseModel):
     currency: Currency | None = None
     """What the amounts in the texts are in; not set: the currency of balances."""
     by_itself: bool = False
-    """Credit by the bank's text alone what fits in every respect, up to the three amounts below.
-    Else each payment waits for you."""
+    """Credit by the bank's text alone what fits in every respect, up to the three amounts below,
+    which it needs, as a service centre. Else each payment waits for you."""
     payment_max: Money | None = None
     """The most that one text credits by itself."""
     organization_day_max: Money | None = None

@@ -117,7 +117,7 @@ def _messages(numbers: dict[str, Any]) -> Iterator[Metric]:
     yield counter("accepted", "Messages accepted since the start.", [({}, intake["accepted"])])
     yield counter(
         "message_changes",
-        "How often a message came into a status since the start.",
+        "How often a message came into a status since the start; requeued: a further attempt.",
         [({"status": status}, count) for status, count in sorted(numbers["messages"].items())],
     )
     for name, key in (("", "intake"), ("_peak", "intake_peak"), ("_max", "intake_max")):

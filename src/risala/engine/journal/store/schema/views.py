@@ -72,6 +72,30 @@ CREATE VIEW messages AS SELECT
   link_losses, {_name("api_key")} AS api_key_id, charge
 FROM message;
 """  # noqa: S608 -- constants
+"""A message: ids, numbers, text, price, status, carrier, times.
+
+- ``seq``, ``id``: the key of the row, and the message's id
+- ``organization_id``, ``mode``, ``kind``: whose it is; ``kind`` is ``message`` or ``code``
+- ``recipient``, ``sender``, ``body``, ``metadata``: as it was accepted; ``body`` is empty once it
+  is no longer kept
+- ``encoding``, ``segments``, ``price``, ``currency``: ``gsm7`` or ``ucs2``; how many parts; what
+  all of it costs
+- ``status``, ``error_code``, ``carrier_code``: [state](message-states.md); why it failed, in our
+  word and the carrier's
+- ``priority``, ``route``, ``due_at``, ``send_at``, ``valid_until``: its place in the queue: 0
+  codes, then 1 messages, then 2 those of mailings; whose numbers, from when, scheduled for when,
+  until when
+- ``carrier``, ``provider_message_id``: who had it last, and that carrier's id of it
+- ``attempts``, ``refusals``, ``tried``, ``link_losses``: how often a carrier was about to get it,
+  how often it was refused for the moment, by which carriers for good, how often the link was lost
+  under it
+- ``resolve_at``, ``resolve_action``: of an uncertain one: when the waiting ends, and what
+  follows, ``resend`` or ``fail``; null: the carrier is asked, or gets the same attempt again
+- ``verification_id``, ``api_key_id``, ``charge``: the verification that a code is for, the key
+  that sent it, the ledger's entry that paid it
+- ``created_at``, ``updated_at``, ``sent_at``, ``delivered_at``: when
+- ``pruned``: what is no longer kept, as bits: 1 the text, 2 the timeline and the parts
+"""
 
 _SEGMENTS: Final = f"""
 CREATE VIEW segments AS SELECT
@@ -85,6 +109,13 @@ UNION ALL SELECT
   coalesce(s.carrier_id, s.carrier_key), s.carrier_key, s.updated_at, s.uncertain
 FROM segment s JOIN message m ON m.key = s.message;
 """  # noqa: S608 -- constants
+"""A part of a message that was handed to a carrier, with the carrier's id of it.
+
+- ``message_id``, ``number``, ``state``: which part of which message, and how it stands
+- ``attempt``, ``carrier``, ``carrier_id``, ``carrier_key``: by which attempt through whom; the
+  carrier's id as it said it, and as receipts are compared
+- ``uncertain``, ``updated_at``: how many of its submits had no answer; when it was written last
+"""
 
 _LAST: Final = "coalesce((SELECT max(n) FROM line WHERE message = m.key), 1)"
 """The number of the last line with a separate row: the lines in the message's row follow it."""
@@ -110,6 +141,14 @@ UNION ALL SELECT
   {_name("l.carrier")}, l.attempt, l.segment, l.raw, l.kind, l.details
 FROM line l JOIN message m ON m.key = l.message;
 """  # noqa: S608 -- constants
+"""A line of a message's life; ``n`` counts them. ``kind`` and ``details`` are what its sentence is
+made of, ``raw`` is the carrier's own word.
+
+- ``message_id``, ``n``, ``at``: which line of which message, and when
+- ``status``, ``kind``, ``details``: the state then, and what the sentence is made of
+- ``carrier``, ``attempt``, ``segment``, ``raw``: through whom, which attempt, which part, and the
+  carrier's own word
+"""
 
 _LEDGER: Final = f"""
 CREATE VIEW ledger AS SELECT
@@ -119,6 +158,15 @@ CREATE VIEW ledger AS SELECT
   e.note, coalesce(e.messages, 1) AS messages
 FROM entry e LEFT JOIN message m ON m.key = e.message;
 """  # noqa: S608 -- constants
+"""An entry: a charge of one request (``messages``: how many it paid for; ``reference``: the first
+of them), a refund of one message, a top-up or an adjustment.
+
+- ``seq``, ``organization_id``, ``at``: the number of the entry, whose it is, when
+- ``kind``, ``amount``, ``balance_after``: ``charge``, ``refund``, ``topup`` or ``adjustment``;
+  what it changes, and the balance then
+- ``reference``, ``messages``, ``note``: the message or payment that it is about, how many
+  messages it paid for, and the note of the person who entered it
+"""
 
 _EVENTS: Final = f"""
 CREATE VIEW events AS SELECT
@@ -127,12 +175,29 @@ CREATE VIEW events AS SELECT
   coalesce(m.id, e.subject) AS subject, coalesce(e.at, e.key >> 15) AS created_at, e.frozen, e.body
 FROM event e LEFT JOIN message m ON typeof(e.subject) = 'integer' AND m.key = e.subject;
 """  # noqa: S608 -- constants
+"""An event of the outbox. Its body is built when it is delivered, so ``body`` is null unless its
+subject has no row.
+
+- ``seq``, ``id``, ``type``: the key of the row, the event's id, [what happened](events.md)
+- ``organization_id``, ``mode``, ``subject``, ``created_at``: whose, about what, when
+- ``frozen``, ``body``: what of the body may have changed since, kept as it was; the body of those
+  of versions before 0.2
+"""
 
 _DELIVERIES: Final = """
 CREATE VIEW webhook_deliveries AS SELECT
   d.seq, d.endpoint_id, (SELECT id FROM events WHERE seq = d.event) AS event_id, d.state, d.due_at,
   d.tries, d.attempts, d.status, d.error, d.excerpt, d.created_at, d.updated_at, d.delivered_at
 FROM webhook_delivery d;
+"""
+"""An event that is owed to an endpoint, or was.
+
+- ``seq``, ``event_id``, ``endpoint_id``: which event is owed to whom
+- ``state``, ``due_at``, ``tries``, ``attempts``: how it stands, when it is next due, how often it
+  was tried in all, and how far it is in the schedule
+- ``status``, ``error``, ``excerpt``: of the last answer: its status, or why there was none, and
+  how it began
+- ``created_at``, ``updated_at``, ``delivered_at``: when
 """
 
 _IDEMPOTENCY: Final = f"""
@@ -142,6 +207,11 @@ CREATE VIEW idempotency AS SELECT
   {_CREATED} AS created_at
 FROM message WHERE kind = 0;
 """  # noqa: S608 -- constants
+"""A key, and the message that was accepted by it.
+
+- ``organization_id``, ``mode``, ``key``: whose key
+- ``message_id``, ``created_at``: the message that was accepted by it, and when
+"""
 
 _HOURS: Final = f"""
 CREATE VIEW hour_counts AS SELECT
@@ -155,6 +225,15 @@ CREATE VIEW accepted_hours AS SELECT
   {_organization("organization")} AS organization_id, hour, sum(n) AS messages
 FROM hour_count WHERE outcome = 0 AND mode = 0 GROUP BY organization, hour;
 """  # noqa: S608 -- constants
+"""``hour_counts``: how many messages of one hour (``since``) were accepted, and how many came to
+each outcome, by network, within less than ``took_less_than_ms``. ``accepted_hours``: accepted
+live messages by hour, counted since 1970-01-01.
+
+- ``organization_id``, ``mode``, ``kind``, ``network``: of whom, of what
+- ``since``, ``outcome``, ``took_less_than_ms``, ``messages``: of which hour, how many came to
+  which end, within which time
+- ``hour``: of ``accepted_hours``: hours since 1970-01-01
+"""
 
 VIEWS: Final = tuple(
     statement.strip()
