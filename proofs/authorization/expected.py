@@ -223,6 +223,7 @@ WITHOUT_DATA: Final[Mapping[str, str]] = {
     "completion": "writes a script for the shell",
     "openapi": "prints the API's document",
     "plugins new": "writes a plugin's first files where its user may write",
+    "simulate hilink": "a simulated stick",
     "simulate modem": "a simulated modem",
     "simulate phone": "a simulated phone",
     "simulate smsc": "a simulated carrier",

@@ -147,6 +147,7 @@ class Journey:
     def top_up(self) -> None:
         hand = self.hand
         hand.open("billing")
+        hand.unfold("Top up")
         self.look("top-up")
         hand.choose(METHOD[self.page.locator("html").get_attribute("lang")])
         hand.fill("Amount", "200")
@@ -261,7 +262,7 @@ class Journey:
         expect(page.locator("tbody .is-approved")).to_have_count(1)
         self.look("sessions")
         hand.open("billing")
-        amounts = page.locator("tbody td.n:nth-child(3)")
+        amounts = page.locator(".entries tbody td.n:nth-child(3)")
         expect(amounts).to_have_count(4)
         self.look("statement")
         hand.open("start")

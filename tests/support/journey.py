@@ -68,6 +68,13 @@ class Hand:
     def press(self, name: str) -> None:
         self.named("button", name).click()
 
+    def unfold(self, name: str) -> None:
+        """What stands behind a button of its own."""
+        self.fold(name).click()
+
+    def fold(self, name: str) -> Locator:
+        return self._there(self.page.locator("main summary", has_text=self.said(name)))
+
     def follow(self, name: str) -> None:
         self.named("link", name).click()
 
@@ -134,6 +141,10 @@ class Keys(Hand):
 
     def press(self, name: str) -> None:
         self.reach(self.named("button", name))
+        self.page.keyboard.press("Enter")
+
+    def unfold(self, name: str) -> None:
+        self.reach(self.fold(name))
         self.page.keyboard.press("Enter")
 
     def follow(self, name: str) -> None:

@@ -82,6 +82,7 @@ def test_an_upgrade_seals_what_was_plain_and_leaves_none_of_it_in_the_files(tmp_
     with opened(path, keys) as conn:
         found = list(stored(conn))
         later = {
+            "answer_rules",
             "factors",
             "identity_providers",
             "carrier_secrets",

@@ -162,11 +162,11 @@ class ManagedTexts:
             BusGoneError: the connection has ended.
         """
         (paths,) = await self._bus.call(modem.path, f"{MESSAGING}.List")
-        here = set(paths)
-        self._left &= here
-        self._ours &= here
+        here = {*sorted(paths, key=_number)[:TEXTS_MAX]}
+        for known in (self._left, self._ours, self._open):
+            known &= here
         half, is_left = 0, False
-        for path in sorted(here - self._left, key=_number)[:TEXTS_MAX]:
+        for path in sorted(here - self._left, key=_number):
             try:
                 (raw,) = await self._bus.call(path, f"{PROPERTIES}.GetAll", "s", (SMS,))
                 sms = {name: value[1] for name, value in raw.items()}

@@ -42,7 +42,7 @@ _SHOWN: Final[dict[str, Any]] = {
             "isSent": True,
         }
     ],
-    "demands": [{"prefix": "+2223", "confirmation": "required", "sets": []}],
+    "demands": [],
 }
 _LISTED: Final = {"listId": _LIST, "number": EXAMPLE}
 

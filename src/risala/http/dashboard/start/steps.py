@@ -138,5 +138,5 @@ def _money(request: PageRequest, *, is_paid: bool) -> FirstStep:
     if is_paid:
         balance = request.formats.money(request.organization.balance)
         return FirstStep("done", title, words("The balance is {sum}.", sum=balance))
-    text = words("Real messages need a balance; test messages need none.")
+    text = words("Real messages need a balance.")
     return FirstStep("", title, text, _at(request, "billing", PageAccess.OWNER), words("Top up"))
