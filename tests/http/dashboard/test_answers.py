@@ -152,6 +152,7 @@ async def test_a_rule_shows_where_it_forwards_and_never_its_secrets(owner, reade
     listed = await owner.get(PAGE)
     assert "forwarded to" in listed.text
     assert "duty.example.com" in listed.text
+    assert "+222\u00a036\u00a012\u00a000\u00a009" in listed.text
     assert "t0p" not in listed.text
     form = await owner.get(ONE)
     values = {each.get("name"): each.get("value") for _, each in form.tags if each.get("name")}

@@ -1,5 +1,6 @@
 """The billing page: figures, statement, receipts, and the low-balance alert."""
 
+import re
 from urllib.parse import quote
 
 import pytest
@@ -271,6 +272,19 @@ async def test_the_month_says_what_its_money_went_for(owner, gateway):
     assert 'rel="prev"' not in page.text.partition("h-month")[2].partition("</header>")[0]
     page = await owner.get(BILLING)
     assert 'rel="next"' not in page.text.partition("h-month")[2].partition("</header>")[0]
+
+
+async def test_the_scale_of_small_costs_has_decimals(owner, gateway):
+    def scale(page):
+        drawn = page.text.partition('class="y"')[2].partition("</div>")[0]
+        return re.findall("<span>(?:<[^>]*>)?([0-9.,]+)<", drawn)
+
+    assert scale(await owner.get(BILLING))[-1] == "0"
+    source = {"source": "key", "messages": 3, "amount": "1.50"}
+    day = {"day": "2026-11-02", "sources": [source]}
+    rest = {"refunded": "0.00", "credited": "0.00", "balanceAfter": "1.00"}
+    gateway.month = {"days": [{**day, **rest}]}
+    assert scale(await owner.get(BILLING)) == ["1.50", "1.00", "0.50", "0.00"]
 
 
 async def test_a_month_that_is_none_is_refused_with_its_field(owner, gateway):

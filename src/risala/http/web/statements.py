@@ -57,6 +57,10 @@ class DayLine:
     shown: StatementDay
 
 
+_WHOLE: Final = 30
+"""From this cost on the scale is written in whole units: its lines are 10 apart."""
+
+
 def formats_of(statement: MonthStatement, words: Words, now_ms: int) -> Formats:
     """A statement is written by the clock of its organization and in its money, whoever reads."""
     return Formats(words, ZoneInfo(statement.time_zone), statement.currency, now_ms)
@@ -70,6 +74,7 @@ def values_of(statement: MonthStatement, words: Words, now_ms: int) -> dict[str,
     bars = _bars(statement, first)
     top = top_of(bars)
     places = decimals_of(statement.currency)
+    shown = places if top < _WHOLE * 10**places else 0
     return {
         "statement": statement,
         "month": formats.month_text(first),
@@ -78,7 +83,7 @@ def values_of(statement: MonthStatement, words: Words, now_ms: int) -> dict[str,
         "lines": lines,
         "widest": max((each.of for each in lines), default=0),
         "cost_bars": bars,
-        "cost_scale": [formats.num(top * part / 3 / 10**places) for part in (3, 2, 1, 0)],
+        "cost_scale": [formats.num(top * part / 3 / 10**places, shown) for part in (3, 2, 1, 0)],
         "cost_days": _marks(statement, first, formats),
         "sources": [words.among("sources of costs", SOURCES[each]) for each in CostSource],
         "source_words": {

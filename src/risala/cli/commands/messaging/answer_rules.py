@@ -207,7 +207,7 @@ def answer_try(tried: TriedText) -> None:
         output.said(f"The answer of the rule {output.clean(tried.rule.name)}:")
         output.said(tried.answer)
     for each in tried.forwards:
-        parts = "" if each.segments is None else f", {each.segments} part(s)"
+        parts = "" if each.segments is None else f", {output.counted(each.segments, 'part')}"
         reason = f" {each.reason}" if each.reason else ""
         output.said(f"By {each.kind} to {output.clean(each.target)}{parts}.{reason}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, Refusal
@@ -89,7 +90,8 @@ async def _list(request: PageRequest) -> dict[str, object]:
         "text_max": TEXT_CHARACTERS_MAX,
         "hours_of": lambda rule: _hours(request, rule),
         "answer_of": _first_text,
-        "forwards_of": lambda rule: [shown for _, shown in forwards_of(rule)],
+        "forwards_of": lambda rule: [_target(request, *each) for each in forwards_of(rule)],
+        "target_of": lambda forward: _target(request, forward.kind, forward.target),
         "ways": {key: request.words(way) for key, way in WAYS.items()},
         "spoken": lambda sentence: refusal_sentence(request.words, Conflict(sentence)),
         "typed": {name: request.form.text(name) for name in ("text", "number")},
@@ -111,6 +113,11 @@ def forwards_of(rule: AnswerRule) -> list[tuple[str, str]]:
         *(("telegram", rule.forward_chat), ("webhook", host)),
     )
     return [(way, target) for way, target in every if target]
+
+
+def _target(request: PageRequest, way: str, shown: str) -> Markup:
+    """Where a forwarded text goes, as a page writes it."""
+    return request.formats.tel(shown) if way == "sms" else request.name_of(shown)
 
 
 def _hours(request: PageRequest, rule: AnswerRule) -> str:
@@ -230,7 +237,10 @@ async def _one(request: PageRequest, error: Refusal | None = None) -> dict[str, 
         "rule": rule,
         "here": f"answers/{rule.id}",
         "hours": _hours(request, rule),
-        "forwards": [(request.words(WAYS[way]), shown) for way, shown in forwards_of(rule)],
+        "forwards": [
+            (request.words(WAYS[way]), _target(request, way, shown))
+            for way, shown in forwards_of(rule)
+        ],
         "shown": _shown(rule) if typed is None else _typed(request),
         **_offered(request, len(listed.rules)),
         **edit(error, typed, versioned.version or 0, _stored(request, rule)),
