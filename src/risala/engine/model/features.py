@@ -103,6 +103,9 @@ class Feature:
     erased: Declared | None = None
     """Erases a phone number: a function of a connection, an organization's id, the number and how
     many rows at once, which returns how many rows of which kind went."""
+    withdrawn: Declared | None = None
+    """In the transaction that begins to erase a phone number, what waits because of it no longer
+    leaves: a function of a connection, an organization's id and the number."""
     emptied: Declared | None = None
     """Deletes what it has of erased messages: a function of a connection and the messages' keys."""
     findable: Declared | None = None

@@ -28,7 +28,7 @@ from risala.engine.features.answers.records import DAY_MS, HOUR_MS
 from risala.engine.features.answers.stored import both_queues
 from risala.engine.features.own_data.stored.account_export import _tables
 from risala.engine.model.commands import SendCode
-from risala.engine.model.errors import Draining, Invalid
+from risala.engine.model.errors import Draining, Invalid, Overloaded
 from risala.engine.model.feature_work import RetentionWalk, WalkKind
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.wiring.connections import Connections
@@ -541,6 +541,21 @@ async def test_a_number_that_is_erased_leaves_nothing(desk, quick):
     gone = await store.commit(lambda conn: both_queues.erase(conn, mine, ON_CALL, 100), None)
     assert gone["forwarded texts"] == 1
     assert (await desk.do("list"))["rules"][0]["forwardNumber"] == ""
+
+
+async def test_what_waits_no_longer_leaves_once_an_erasure_begins(desk, quick, monkeypatch):
+    await desk.rule(forward_number=ON_CALL)
+
+    async def full(*_, **__):
+        raise Overloaded
+
+    monkeypatch.setattr(desk.house.gateway.services.intake, "send", full)
+    await desk.come_in()
+    reader = desk.house.gateway.services.repositories._store.reader
+    waiting = "SELECT 1 FROM answer_forwards WHERE due_at IS NOT NULL"
+    assert reader.execute(waiting).fetchall() != []
+    await desk.house.gateway.perform("number.forget", {**desk.whose, "number": PHONE})
+    assert reader.execute(waiting).fetchall() == []
 
 
 def test_a_long_text_is_cut_where_a_message_ends():

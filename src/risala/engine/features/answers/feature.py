@@ -34,6 +34,7 @@ FEATURE: Final = Feature(
         Duty.REPLY: later(_HERE + "replying:take"),
     },
     walks={WalkKind.ANSWERS: later(_BOTH + "walk_old")},
+    withdrawn=later(_BOTH + "withdraw"),
     erased=later(_BOTH + "erase"),
     cleared=later(_BOTH + "clear"),
     shown={"delivery": elsewhere("http.dashboard.webhook_replies:with_delivery")},

@@ -29,6 +29,13 @@ def walk_old(conn: sqlite3.Connection, walk: RetentionWalk, before_ms: int, limi
     return Forgot(forgot.rows + gone, "", forgot.done and gone < limit)
 
 
+def withdraw(conn: sqlite3.Connection, organization_id: str, number: str) -> None:
+    """Let no waiting answer to a number leave, and no forward of its texts or to it: an erasure
+    begins. The rows stay until their texts go, so that nothing else answers these."""
+    queue.withdraw(conn, organization_id, number)
+    forwards.withdraw(conn, organization_id, number)
+
+
 def erase(
     conn: sqlite3.Connection, organization_id: str, number: str, limit: int
 ) -> dict[str, int]:

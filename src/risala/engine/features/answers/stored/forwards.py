@@ -258,6 +258,16 @@ def refuse(
     )
 
 
+def withdraw(conn: sqlite3.Connection, organization_id: str, number: str) -> None:
+    """No waiting forward of a number's texts, or to it, leaves any more."""
+    conn.execute(
+        "UPDATE answer_forwards SET due_at = NULL, refused = ?, why = ''"
+        " WHERE organization_id = ? AND due_at IS NOT NULL"
+        " AND (number = ? OR kind = 'sms' AND target = ?)",
+        (ForwardFault.REFUSED.value, organization_id, number, number),
+    )
+
+
 def put_off(conn: sqlite3.Connection, forward: WaitingForward, due_at: int) -> None:
     """Another try later."""
     conn.execute(

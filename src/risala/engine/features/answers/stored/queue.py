@@ -313,6 +313,16 @@ def refuse(conn: sqlite3.Connection, text_id: str, fault: AnswerFault, why: str 
     )
 
 
+def withdraw(conn: sqlite3.Connection, organization_id: str, number: str) -> None:
+    """No waiting answer to a number leaves any more. Each stays until its text goes, so that
+    nothing else answers that."""
+    conn.execute(
+        "UPDATE answers SET due_at = NULL, body = NULL, refused = ?, why = ''"
+        " WHERE organization_id = ? AND number = ? AND due_at IS NOT NULL",
+        (AnswerFault.REFUSED.value, organization_id, number),
+    )
+
+
 def put_off(conn: sqlite3.Connection, text_id: str, due_at: int) -> None:
     """An answer cannot leave now: another try."""
     conn.execute(

@@ -96,6 +96,9 @@ def begin(
         }
     )
     exports.drop_all(conn, organization_id, now_ms)
+    for feature in features() if number is not None else ():
+        if feature.withdrawn is not None:
+            feature.withdrawn()(conn, organization_id, number)
     return find(conn, erasure_id)
 
 
