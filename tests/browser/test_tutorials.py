@@ -142,6 +142,7 @@ def test_the_dashboard(play, clean, visit, language):
     camera.take("start")
 
     hand.open("billing")
+    hand.unfold("Top up")
     hand.choose(CARD[language])
     hand.fill("Amount", "200")
     hand.press("Go on")

@@ -147,7 +147,7 @@ def _rows(octets: bytes) -> None:
         assert sum(map(len, brackets(line))) <= len(line)
         assert len(offered(line)) <= 101 * (1 + line.count(","))
         stat = registration(found)
-        assert stat is None or 0 <= stat <= 7
+        assert stat is None or 0 <= stat <= 11
         dbm = signal_dbm(found)
         assert dbm is None or -113 <= dbm <= -51
         for numeric in (True, False):

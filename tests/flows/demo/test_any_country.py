@@ -24,7 +24,8 @@ ELSEWHERE = re.compile(
 HOME = {"FR": ("06 12 34 56 78", "+33612345678"), "KE": ("0712 123456", "+254712123456")}
 UNSEEN = re.compile(r"<(script|style|svg)\b.*?</\1>|\b[a-z]{3}_[0-9A-Z]+", re.S)
 """Of a page, what nobody reads; and ids, which may have any digits."""
-AWAY = re.compile(r"/(?:static|assets)/|sign-out|\?")
+AWAY = re.compile(r"/(?:static|assets|handbook)/|sign-out|\?")
+"""What is no page, or ends the visit. The handbook's examples are of one country, and say so."""
 LANGUAGES = ("en", "fr", "ar")
 READ_FIRST = ("README*.md", "docs/**/tutorials/first-message.md", "docs/**/tutorials/dashboard.md")
 
