@@ -28,7 +28,8 @@ from risala.plugins.contract import DriverContext, Health, HealthState, Outcome,
 
 AGAIN_S: Final = 2.0
 """Seconds until a text that could not be stored or deleted is looked at again."""
-_ENABLE_S: Final = 120.0
+_ENABLE_S: Final = 30.0
+"""Seconds for switching the radio on; after them the modem is looked at again, and may be on."""
 _TAIL: Final = 4
 
 NO_MANAGER: Final = (
