@@ -321,7 +321,7 @@ async def test_a_kind_that_costs_too_much_is_left_out(shop, failed, monkeypatch,
     await shop.do("key.create", type="secret", mode="live", name="demain")
     assert [kind for kind, _ in await shop.found("demain")] == ["message", "key"]
     monkeypatch.setattr(rows, "STEPS_MAX", 0)
-    monkeypatch.setattr(rows, "_STEPS", 200)
+    monkeypatch.setattr(rows, "_STEPS", 1)
     answer = await shop.do("search.find", member(shop.house), query="demain")
     assert answer["cut"]
     assert "message" not in [each["kind"] for each in answer["items"]]
@@ -330,7 +330,7 @@ async def test_a_kind_that_costs_too_much_is_left_out(shop, failed, monkeypatch,
 async def test_a_kind_that_takes_too_long_is_left_out(shop, failed, monkeypatch, autojump_clock):
     """Where one step is slow: a pattern and texts of one letter, repeated."""
     monkeypatch.setattr(rows, "TIME_MAX_S", -1)
-    monkeypatch.setattr(rows, "_STEPS", 200)
+    monkeypatch.setattr(rows, "_STEPS", 1)
     answer = await shop.do("search.find", member(shop.house), query="demain")
     assert answer["cut"]
     assert "message" not in [each["kind"] for each in answer["items"]]
