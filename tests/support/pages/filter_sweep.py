@@ -16,7 +16,7 @@ from web_people import FakeWebGateway
 
 GARBAGE: Final = ("zzz-nonsense", "42", "'; --", "٣٣", "2026-02-31", "-1", "9" * 40, "null\t!")
 UNDERSTOOD: Final = {
-    FilterKind.WORDS: ("-1",),
+    FilterKind.WORDS: ("-1", "42"),  # ids may have any two digits
     FilterKind.COUNT: ("42",),
     FilterKind.PLACE: ("42", "9" * 40),
 }
