@@ -53,7 +53,7 @@ async def test_a_number_is_searched_for_as_it_is_typed(owner, gateway):
     assert 'class="chip"' in page.text
     page = await owner.get(f"{PAGE}?q=1234")
     assert asked(gateway, "inbound.list")[1]["digits"] == "1234"
-    assert "Number with <code>1234</code>" in page.text
+    assert 'Number with <code dir="auto">1234</code>' in page.text
     page = await owner.get(f"{PAGE}?q=salam")
     assert asked(gateway, "inbound.list")[2]["contains"] == "salam"
     assert "With “<bdi>salam</bdi>”" in page.text
@@ -120,7 +120,7 @@ async def test_nothing_yet_is_told(owner, gateway):
 
 async def test_who_opted_out_stands_with_who_says_so(owner):
     page = await owner.get(LIST)
-    assert "They wrote <code>STOP</code>" in page.text
+    assert 'They wrote <code dir="auto">STOP</code>' in page.text
     assert "sidi@baraka.example" in page.text
     assert "Stop respecting opt-outs" in page.text
 

@@ -59,5 +59,5 @@ async def test_who_waits_for_a_code_is_led_there(visitor):
 async def test_the_first_page_of_a_demo_says_how_to_begin_one_elsewhere(visitor, stranger):
     page = (await visitor.get("/sign-in")).text
     assert "this demo are those of <bdi>Mauritania</bdi>." in page
-    assert "<code>risala serve --demo --country SN</code>" in page
+    assert '<code dir="auto">risala serve --demo --country SN</code>' in page
     assert "--demo" not in (await stranger.get("/sign-in")).text  # where mails are sent

@@ -93,7 +93,7 @@ async def test_headers_are_written_and_never_shown(owner, gateway):
     assert made["headers"] == {"Authorization": "Bearer s3cret", "X-Shop": "1"}
     gateway.endpoints["whe_1"]["headers"] = {"Authorization": "***"}
     form = await owner.get(SETTINGS)
-    assert "<code>Authorization</code>" in form.text
+    assert '<code dir="auto">Authorization</code>' in form.text
     await owner.submit(form, ONE, fields)
     await owner.submit(form, ONE, {**fields, "no_headers": "yes"})
     kept, gone = asked(gateway, "webhook.update")
@@ -327,7 +327,7 @@ async def test_no_stream_of_an_endpoint_that_is_not_there(owner, gateway):
 
 async def test_the_shape_of_received_messages(owner, gateway):
     form = await owner.get(f"{PAGE}/new")
-    assert "only <code>sms.received</code>" in form.text
+    assert 'only <code dir="auto">sms.received</code>' in form.text
     fields = {"url": "https://a.example", "types": "sms.sent", "shape": "form"}
     await owner.submit(form, PAGE, {**fields, "template": "text={{text}}\r\nfrom={{from}}"})
     (made,) = asked(gateway, "webhook.create")
@@ -344,11 +344,15 @@ async def test_the_shape_of_received_messages(owner, gateway):
 @pytest.mark.parametrize(
     ("path", "code", "told"),
     [
-        ("template", "invalid_placeholder", "<code>{{id}}, {{from}}"),
+        ("template", "invalid_placeholder", '<code dir="auto">{{id}}, {{from}}'),
         ("template", "invalid_json", "This must be JSON"),
         ("template", "invalid_fields", "one field a line"),
         ("template", "needless_template", "Leave this empty"),
-        ("url", "invalid_words", "<code>https://shop.example/sms?sender=%p&amp;text=%a</code>"),
+        (
+            "url",
+            "invalid_words",
+            '<code dir="auto">https://shop.example/sms?sender=%p&amp;text=%a</code>',
+        ),
     ],
 )
 async def test_what_is_wrong_with_a_shape_is_said_beside_its_field(

@@ -136,7 +136,7 @@ async def test_its_driver_is_asked_and_the_answer_is_shown_once(post, operator):
     given = {"command": "ussd", "arguments": "*100#"}
     asked = await operator.submit(page, f"{PAGE}/fake/ask", given)
     assert asked.status == 200
-    assert "<code>ussd</code>" in asked.text
+    assert '<code dir="auto">ussd</code>' in asked.text
     assert "*100#: &lt;i&gt;318&lt;/i&gt;" in asked.text
     (line,) = (await post.do("audit.list", operation="carriers.ask"))["lines"]
     assert "*100#" not in repr(line)

@@ -430,8 +430,8 @@ class PageRequest:
 
     @staticmethod
     def code(text: str) -> Markup:
-        """A typed or quoted text inside a sentence, in an isolate."""
-        return Markup("<code>{}</code>").format(text)
+        """A typed or quoted text inside a sentence, in an isolate and in its own direction."""
+        return Markup('<code dir="auto">{}</code>').format(text)
 
     @staticmethod
     def key(text: str) -> Markup:

@@ -166,7 +166,7 @@ async def test_a_key_in_its_last_days_says_so_in_words(owner, gateway):
 
 async def test_the_address_of_the_last_use_is_shown(owner, gateway):
     gateway.keys["key_1"] = key(1, lastUsedAt=iso(AT_MS), lastUsedAddress="203.0.113.9")
-    assert "from <code>203.0.113.9</code>" in (await owner.get(HERE)).text
+    assert 'from <code dir="auto">203.0.113.9</code>' in (await owner.get(HERE)).text
     assert "203.0.113.9" in (await owner.get("/app/org_1/keys")).text
 
 
@@ -180,7 +180,7 @@ async def test_answers_without_the_id_are_ticked_and_taken_back(owner, gateway):
     assert asked(gateway, "key.set")[-1]["without_id"] is True
     page = await owner.get(SETTINGS)
     assert ["checked" in each for each in boxes(page)] == [True]
-    assert "without <code>messageId</code>" in (await owner.get(HERE)).text
+    assert 'without <code dir="auto">messageId</code>' in (await owner.get(HERE)).text
     await owner.submit(page, HERE, {})
     assert asked(gateway, "key.set")[-1]["without_id"] is False
     gateway.keys["key_1"] = key(1, type="publishable")

@@ -60,7 +60,7 @@ async def test_what_nobody_can_mean_is_refused(owner, gateway, query):
 async def test_the_last_digits_are_looked_for(owner, gateway):
     page = await owner.get(f"{LIST}?q=4220")
     assert asked(gateway, "verify.list")[0]["digits"] == "4220"
-    assert "Number with <code>4220</code>" in page.text
+    assert 'Number with <code dir="auto">4220</code>' in page.text
 
 
 async def test_an_id_leads_to_its_session(owner):

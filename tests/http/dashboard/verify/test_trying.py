@@ -30,7 +30,7 @@ async def test_the_price_counts_the_lines_that_a_code_may_have(owner, gateway):
 async def test_in_test_mode_it_is_free_and_the_code_is_told(owner, gateway):
     page = await owner.get(f"{PAGE}?mode=test")
     assert "Nothing: in test mode" in page.text
-    assert "<code>000000</code>" in page.text
+    assert '<code dir="auto">000000</code>' in page.text
     sent = await owner.submit(page, f"{PAGE}?mode=test", {"to": "36123456"})
     assert sent.status == 303
     assert asked(gateway, "verify.send")[0]["mode"] == "test"
