@@ -18,7 +18,7 @@ class ModemManagerSettings(BaseModel):
     modem: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     """Which of ModemManager's modems: its IMEI, its device as ``mmcli -m any`` shows it
     (``/sys/devices/…`` or a name of udev), or one of its ports (``ttyUSB2``,
-    ``/dev/serial/by-id/…``). None: the only one that there is."""
+    ``/dev/serial/by-id/…``). Not needed where there is one modem."""
     pin: SecretStr | None = None
     """The SIM's PIN, given as ``pin_env``. A wrong one is never typed twice."""
     bus: Annotated[str, Field(pattern=r"^(?:system|unix:(?:path|abstract)=.+)$")] = "system"
