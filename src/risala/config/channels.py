@@ -69,7 +69,7 @@ class ChannelsSection(NamedTables):
         return dict(self.__pydantic_extra__ or {})
 
     def priced_as(self, after: ChannelsSection) -> ChannelsSection:
-        """The same channels with the prices that they have in other settings."""
+        """Channels as they were, with the prices that they have in other settings."""
         prices = {name: table.price for name, table in after.by_name.items()}
         tables = {
             name: table.model_copy(update={"price": prices.get(name, table.price)})

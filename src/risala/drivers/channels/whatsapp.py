@@ -63,7 +63,7 @@ class Report:
     word: str
     """``sent``, ``delivered``, ``read`` or ``failed``."""
     code: int = 0
-    """Of the error, where it failed."""
+    """The error's code; 0: the message did not fail."""
 
     @property
     def raw(self) -> str:

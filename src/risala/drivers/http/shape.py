@@ -133,7 +133,7 @@ class SendShape(ShapeTable):
     codings: dict[Literal["gsm7", "ucs2"], str] = {}
     """What `{coding}` is for texts of either alphabet."""
     languages: dict[str, str] = {}
-    """Of calls: what `{language}` is. A code in a language that is missing is spoken in English."""
+    """What `{language}` is in calls. A code in a language that is missing is spoken in English."""
     alphabet: Literal["any", "gsm7", "ascii"] = "any"
     """Texts that the API takes: `any`; `gsm7`: without Arabic, emojis and the like; `ascii`:
     without accents too. Another text goes to another carrier, or fails with `NOT_ENCODABLE`."""

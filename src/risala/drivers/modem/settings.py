@@ -96,7 +96,7 @@ class ModemSettings(BaseModel):
     """``/dev/serial/by-id/…``, whose name survives a replug, or ``socket://host:port`` for a modem
     behind ser2net."""
     baud: Annotated[int, Field(ge=300, le=4_000_000)] = 115200
-    """Of no meaning on USB."""
+    """The speed of the port. It has no meaning on USB."""
     pin: SecretStr | None = None
     """The SIM's PIN, given as ``pin_env``, the name of a variable. A wrong one is never typed
     twice."""

@@ -249,7 +249,7 @@ class RecipientOptedOut(Refusal):
 
 
 class MessageLoop(Refusal):
-    """Another Risala passes a message on that came through this service, or through too many."""
+    """A message came back from another Risala, or passed through too many."""
 
 
 class NoChannelLeft(Refusal):

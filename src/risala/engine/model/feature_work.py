@@ -56,7 +56,7 @@ class Duty(StrEnum):
     sticky: a function of the repositories, the settings of retention, an organization's id, the
     number, these carriers' names and the time, which returns one of them, or None."""
     CODE_AGAIN = "code_again"
-    """Of a further delivery of a code, the settings by which it counts: a function of the services,
+    """The settings by which a further delivery of a code counts: a function of the services,
     the session, the key that asks for it, or None where it comes by itself, and the type of the
     session's own key. It raises ``RateLimited`` where it is refused."""
     CONVERSATION_EVENT = "conversation_event"

@@ -80,7 +80,7 @@ class Feature:
     operations: tuple[Declared, ...] = ()
     """Sequences of its operations."""
     views: tuple[str, ...] = ()
-    """Those of them whose lines in the audit trail tell of something that was only read."""
+    """Operations whose lines in the audit trail tell of something that was only read."""
     images: Mapping[AuditImage, Declared] = field(default_factory=dict)
     """How the things that its operations change are read for the audit trail: a function of a
     connection and an id, which raises ``NotFound``."""
@@ -154,7 +154,7 @@ class Feature:
     """What sessions that name it are counted as, in place of a channel: no message has a code of
     theirs."""
     arrived: Declared | None = None
-    """Its part in a text or call that comes in: a function of ``SessionSources`` and of the
+    """What it does with a text or call that comes in: a function of ``SessionSources`` and of the
     ``PhoneArrival``, which returns what it does in the transaction that stores it
     (``StoreArrival``), or None."""
     access: Declared | None = None
@@ -230,11 +230,11 @@ class Feature:
     called: Declared | None = None
     """Adds paths to the dashboard's app that are no pages, for programs: a function of the app."""
     api_paths: tuple[str, ...] = ()
-    """Its paths of the HTTP API, for programs with a secret key."""
+    """Paths of the HTTP API, for programs with a secret key."""
     api_handlers: Declared | None = None
     """What answers them: ``handlers`` as a module of the API has it."""
     api_reference: Declared | None = None
-    """Their operations in the API's document, and the components of their answers: a pair."""
+    """What the API's document says of these paths, and the components of their answers: a pair."""
     mounts: Declared | None = None
     """Answers paths on the API's listener: a function of ``PathMounting``."""
     ends: Declared | None = None

@@ -47,13 +47,13 @@ class Opening:
     words: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What the features will write into it, by its placeholders: it is counted, and not stored."""
     features: tuple[str, ...] = ()
-    """Those that the session will name."""
+    """Features that the session will name."""
     stores: tuple[StoreBeside, ...] = ()
     """What they store in its transaction."""
     leaves: CodeRoute | None = None
     """How the code leaves, if not by SMS."""
     is_fixed: bool = False
-    """Its number has a fixed code: nothing leaves, by no channel."""
+    """The number has a fixed code: nothing leaves, by no channel."""
     is_suspicious: bool = False
     """A feature before has found it so: what comes after may ask for a challenge."""
     when_open: tuple[Callable[[], None], ...] = ()

@@ -35,7 +35,7 @@ NO_ANSWERS: Final[Mapping[str, str]] = {
 }
 """Why no answer came, by the code with which the stored text begins."""
 FOLDED_MIN: Final = 3
-"""So many deliveries in a row that failed alike are one row: two are as short as it."""
+"""From this number on, deliveries in a row that failed alike are one row."""
 
 
 def no_answer(words: Words, error: str | None) -> Markup | None:

@@ -26,7 +26,7 @@ _OF: Final = {name: label for name, label in BY.items() if name in OF}
 
 
 async def _values(request: PageRequest) -> dict[str, Any]:
-    """Of days of UTC, as organizations have several time zones."""
+    """Figures by days of UTC, as organizations have several time zones."""
     period = request.form.text("period") or "month"
     by = FiguresBy(request.form.text("by") or FiguresBy.CARRIER)
     now = datetime.fromtimestamp(request.formats.now_ms / 1000, UTC)

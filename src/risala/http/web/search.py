@@ -158,6 +158,6 @@ def _line(request: PageRequest, item: FoundItem) -> FoundLine:
 
 
 def _address(item: FoundItem) -> str:
-    """Its address on this site, whichever name the site has for others."""
+    """The hit's address on this site, whichever name the site has for others."""
     url = urlsplit(item.url)
     return f"{url.path}?{url.query}" if url.query else url.path

@@ -49,7 +49,7 @@ class StickBehaviour:
     """Bad days: what is set here holds until it is changed."""
 
     is_mute: bool = False
-    """It takes requests, and answers nothing."""
+    """The stick takes requests, and answers nothing."""
     slow_s: float = 0.0
     """How much later it answers."""
     fails_sends: bool = False

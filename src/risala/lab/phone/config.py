@@ -31,7 +31,7 @@ class PhoneBehaviour:
     is_dozing: bool = False
     """Android lets it neither hear events nor call, until it wakes."""
     is_mute: bool = False
-    """It fetches and sends, and reports nothing."""
+    """The phone fetches and sends, and reports nothing."""
     late_s: float = 0.0
     """Seconds before each report of a state."""
     is_out_of_order: bool = False

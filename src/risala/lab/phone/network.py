@@ -15,7 +15,7 @@ STREAM_S: Final = 3600.0
 
 
 class NetworkLostError(Exception):
-    """There was no answer."""
+    """No answer came."""
 
 
 class PhoneNetwork(Protocol):

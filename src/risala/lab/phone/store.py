@@ -33,7 +33,7 @@ class StoredText:
     reports: bool
     """Whether a delivery report is asked for."""
     has_left: bool = False
-    """It left the phone, whatever state is told: Android sends nothing twice."""
+    """The text left the phone, whatever state is told: Android sends nothing twice."""
     state: str = "Pending"
     error: str | None = None
     states: dict[str, str] = field(default_factory=dict)

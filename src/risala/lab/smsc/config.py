@@ -73,7 +73,7 @@ class SimulatorConfig:
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
     """What ``data_coding`` 0 means: ``gsm7`` (unpacked) or ``latin1``."""
     connections_max: int = 64
-    """Further connections are closed."""
+    """The most connections; further ones are closed."""
     unanswered_max: int = 10_000
     """Submits whose answer is delayed; above it they are answered ESME_RMSGQFUL."""
     store_max: int = 100_000
@@ -82,7 +82,7 @@ class SimulatorConfig:
     messages_max: int = 20_000
     """Messages whose state can be queried; the oldest are forgotten."""
     accounts_max: int = 1000
-    """Further values of ``system_id`` are answered ESME_RBINDFAIL."""
+    """The most values of ``system_id``; further ones are answered ESME_RBINDFAIL."""
     deliver_window_max: int = 50
     """Receipts that may be unanswered at once, for each account."""
     receipt_retry_s: float = 1.0

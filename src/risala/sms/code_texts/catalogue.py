@@ -24,7 +24,7 @@ LANGUAGES_MAX: Final = 100
 FILE_BYTES_MAX: Final = 16_384
 NAME_CHARACTERS_MAX: Final = 40
 LINE_CHARACTERS_MAX: Final = 100
-"""Of a line that is added to the text of a code: with it a code takes two segments at most."""
+"""Characters of a line that is added to a code's text, which then takes two segments at most."""
 _ENDING: Final = ".toml"
 _LONGEST: Final = {"{{code}}": "00000000", "{{expiry_minutes}}": "60"}
 """What stands longest in the places of a code's text."""

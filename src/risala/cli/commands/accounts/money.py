@@ -162,7 +162,7 @@ def price_set(options: Options, org: str | None, amount: str) -> None:
 @click.pass_context
 @common
 def payer(options: Options, context: click.Context) -> None:
-    """Who pays for messages: your customers, or nobody, because you send for yourself.
+    """Say who pays for messages: your customers, or nobody, because you send for yourself.
 
     \b
     Examples:

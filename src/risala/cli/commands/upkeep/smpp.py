@@ -23,7 +23,7 @@ def smpp() -> None:
 @smpp.command("sessions")
 @asks(SESSIONS)
 def smpp_sessions(esmes: BoundEsmes) -> None:
-    """Who is bound now, since when, and what they have sent.
+    """Show who is bound now, since when, and what they have sent.
 
     \b
     Example: risala smpp sessions

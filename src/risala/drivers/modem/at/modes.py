@@ -44,10 +44,10 @@ MODE_COMMANDS: Final = frozenset(
         *("+XACT", "+GTUSBMODE", "+GTACT", "+GTRAT", "*MRD_IMEI"),
     )
 )
-"""Their names. A question (``?``, ``=?``) of the same name changes nothing."""
+"""Names of commands that change a mode. A question (``?``, ``=?``) by that name changes nothing."""
 
 _ACTS: Final = frozenset(("&F", "&W", "&Y", "^RESET", "^GODLOAD", "!RESET", "#REBOOT"))
-"""Those that act without a value."""
+"""Commands that change a mode without a value."""
 _quoted: Final = re.compile(r'"[^"]*"')
 
 

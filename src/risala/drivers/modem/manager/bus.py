@@ -32,7 +32,7 @@ TEXT_MAX: Final = 200
 
 
 class BusGoneError(Exception):
-    """There is no D-Bus, or no more; ``str()`` says why, in the system's words."""
+    """D-Bus is not there, or has gone; ``str()`` says why, in the system's words."""
 
 
 class BusTimeoutError(Exception):

@@ -88,7 +88,7 @@ class ManagedTexts:
         self._ours: set[str] = set()
         """Paths of texts that we made: they are deleted once they were sent, or were not."""
         self._open: set[str] = set()
-        """Those of them of which nobody knows whether they left."""
+        """Paths of our texts of which nobody knows whether they left."""
         self._left: set[str] = set()
         """Paths of texts that are none of ours: of other programs, or not to be handed over."""
 

@@ -108,7 +108,7 @@ class ForwardFields(Arguments):
     """Signs the calls of the webhook; kept sealed, and never shown."""
 
     def secrets(self) -> dict[str, str]:
-        """Those that are given, by the names under which a rule keeps them."""
+        """The secrets that are given, by the names under which a rule keeps them."""
         secrets = {"token": self.bot_token, "key": self.forward_secret}
         return {name: secret for name, secret in secrets.items() if secret}
 

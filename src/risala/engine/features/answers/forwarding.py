@@ -60,7 +60,7 @@ log = structlog.get_logger(__name__)
 AT_ONCE: Final = 16
 """Forwards that leave together: a slow receiver holds up few others."""
 JITTER: Final = 0.2
-"""Of a wait: receivers that come back are not called by all at once."""
+"""The part of a wait that is chance: receivers that come back are not called by all at once."""
 
 
 class TextForwarding:

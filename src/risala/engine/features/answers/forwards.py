@@ -20,9 +20,9 @@ GIVEN_UP_MS: Final = DAY_MS
 FORWARDS_MAX: Final = 1000
 """Forwards of an organization that wait: more come while a receiver is down for long."""
 CALLS_PER_HOUR: Final = 600
-"""Of an organization, to its chats and webhooks."""
+"""Calls of an organization's chats and webhooks within an hour."""
 MAILS_PER_HOUR: Final = 60
-"""Of an organization: a person reads them, and the mail server serves everybody."""
+"""Mails of an organization within an hour: a person reads them, and all share the mail server."""
 WAIT_FIRST_MS: Final = 15_000
 WAIT_MAX_MS: Final = 3_600_000
 """Each wait for another try is twice the one before."""
@@ -101,7 +101,7 @@ class WaitingForward:
     name: str
     """The rule's."""
     number: str
-    """Who wrote."""
+    """The number that wrote."""
     target: str
     at: int
     """When the text came."""
@@ -109,7 +109,7 @@ class WaitingForward:
 
     @property
     def id(self) -> str:
-        """The same for each try, so that a repeat can be told."""
+        """Names the forward: each try has it, so that a repeat can be told."""
         return f"forward_{self.text_id}_{self.kind.value}"
 
 

@@ -142,7 +142,7 @@ class _Fields(ForwardFields):
     """What a rule may have beside its name."""
 
     place: _Place = None
-    """Where it stands among the rules; a new one without it comes last."""
+    """The rule's place among all; a new one without a place comes last."""
     enabled: MaybeFlag = None
     """A new one is switched on."""
     keywords: _Words = None
@@ -199,7 +199,7 @@ class TryText(OfOrganization):
         ArgumentKind(f"text, at most {TEXT_CHARACTERS_MAX} characters"),
     ] = Field(repr=False, examples=["Vos horaires ?"])
     number: MaybeNumber = None
-    """Who writes; without it, somebody who has not written yet."""
+    """The number that writes; without one, somebody who has not written yet."""
 
 
 class ResumeAnswers(OfOrganization):

@@ -48,11 +48,11 @@ class AnswerFault(StrEnum):
     FULL = "full"
     """Too many answers of the organization wait."""
     LATE = "late"
-    """It could not leave for an hour."""
+    """The answer could not leave for an hour."""
     NO_CARRIER = "no_carrier"
     """The carrier that brought the text sends nothing now."""
     REFUSED = "refused"
-    """It was refused as any message may be: the balance, a country, an opt-out, a policy."""
+    """The answer was refused as any message may be: by balance, country, opt-out, policy."""
 
 
 @dataclass(frozen=True, slots=True)

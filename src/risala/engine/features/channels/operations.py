@@ -70,9 +70,9 @@ class OpenChannels(OfOrganization):
     channels: MaybeChannels = None
     """The order in which they are tried where a request names none."""
     secret: MaybeChannels = None
-    """Those that requests with secret keys may name."""
+    """Channels that requests with secret keys may name."""
     publishable: MaybeChannels = None
-    """Those that requests with publishable keys may name."""
+    """Channels that requests with publishable keys may name."""
     fallback_s: Annotated[
         int | None,
         PlainValidator(maybe(_seconds)),

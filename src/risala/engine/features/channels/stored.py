@@ -53,7 +53,7 @@ class ChannelSession:
     verification_id: str
     organization_id: str
     channels: str
-    """Their names in order, with commas between."""
+    """The channels' names in order, with commas between."""
     key_type: str
     locale: str | None
     text: str | None = field(repr=False)
@@ -194,7 +194,7 @@ def next_at(conn: sqlite3.Connection) -> int | None:
 
 
 class DeliveryOvertaken(Conflict):
-    """Another delivery of the session came first, or it is over. Nothing is written."""
+    """One more delivery of the session came first, or the session is over. Nothing is written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +212,7 @@ class Delivered:
 
     accepted: Acceptance
     changes: tuple[Change, ...]
-    """Of the message before it, which was withdrawn because it had not left."""
+    """Changes of the message before, which was withdrawn because it had not left."""
 
 
 def _checked(conn: sqlite3.Connection, session: ChannelSession, now_ms: int) -> VerificationRow:

@@ -25,13 +25,13 @@ MOST: Final = 0.9
 CODES: Final = 50
 """Codes of a carrier that are judged: its last ones whose verification is over."""
 LOW: Final = 1 / 4
-"""Its codes are no longer entered if fewer than this part of the usual share was."""
+"""Codes of a carrier are no longer entered if fewer than this part of the usual share was."""
 WELL: Final = 1 / 2
-"""They are entered again from this part of the usual share on."""
+"""Codes of a carrier are entered again from this part of the usual share on."""
 USUAL_CODES_MIN: Final = 200
 """Codes before a share counts as usual: with fewer it is off by more than a tenth too often."""
 USUAL_SHARE_MIN: Final = 0.3
-"""Of carriers with a lower usual share nothing is judged. With this share, chance alone leaves 50
+"""Carriers with a lower usual share are not judged. With this share, chance alone leaves 50
 codes with fewer than 3.75 entered ones once in 30,000 times."""
 
 
@@ -71,7 +71,7 @@ class CarrierCodes:
     usual_asked: int = 0
     """Codes that it took or tried, of the days that are usual."""
     usual_in_minute: int = 0
-    """Those of them that were entered within a minute of being asked for."""
+    """Codes that were entered within a minute of being asked for."""
 
     @property
     def share(self) -> float:

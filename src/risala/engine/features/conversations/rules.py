@@ -20,7 +20,7 @@ NO_CARRIER: Final = (
 def writer_of(
     kind: str, key_id: str | None, client_key: str | None
 ) -> tuple[WrittenBy, str | None]:
-    """Who sent a message, and the mailing's id if that is a mailing.
+    """The sender of a message, and the mailing's id if that is a mailing.
 
     Args:
         client_key: its idempotency key; None: made by the service.

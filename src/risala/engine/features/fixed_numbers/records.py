@@ -10,7 +10,7 @@ from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
 
 DAY_MS: Final = 86_400_000
 NUMBERS_MAX: Final = 10
-"""Of an organization: a few reviewers of two stores."""
+"""Fixed numbers of an organization: a few reviewers of two stores."""
 DAYS_MAX: Final = 90
 """A review takes days; what is forgotten ends within a quarter of a year."""
 CODE_DIGITS: Final = (6, 8)

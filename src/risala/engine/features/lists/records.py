@@ -59,9 +59,9 @@ class ListedPerson:
     cells: tuple[str, ...]
     """A value for each column of the list."""
     opted_out: bool
-    """Of the organization, or of this list."""
+    """The person opted out of the organization, or of this list."""
     opted_out_here: bool = False
-    """Of this list alone."""
+    """The person opted out of this list alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ class RunPoint:
     at: Moment
     made: Count
     sent: Count
-    """Those that were delivered too."""
+    """Messages that left, also those that were delivered."""
     delivered: Count
 
 

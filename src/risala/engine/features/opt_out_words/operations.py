@@ -152,7 +152,7 @@ class AddOptOutWord(NamesWord):
 
     role: Role
     language: Language
-    """Of the answer to it."""
+    """The language of the answer to the word."""
     list_id: MaybeText = None
     """The list that a word of a list names."""
 
@@ -182,7 +182,7 @@ class SetDemand(Arguments):
         ),
         ArgumentKind("`free`, `required` or `forbidden`"),
     ] = None
-    """Of an opt-out, whatever organizations choose."""
+    """The confirmation of an opt-out, whatever organizations choose."""
     sets: MaybeSets = None
     """Languages whose usual words count for these numbers."""
 

@@ -60,7 +60,7 @@ class OwnWord:
     """Folded."""
     role: Annotated[WordRole, AUDITED]
     language: Annotated[str, AUDITED]
-    """Of the answer to it."""
+    """The language of the answer to the word."""
     list_id: Annotated[str | None, AUDITED] = None
     """The list that it names."""
 
@@ -140,7 +140,7 @@ class OptOutWords:
     words: Annotated[tuple[CountedWord, ...], UNAUDITED]
     answers: Annotated[tuple[SentAnswer, ...], UNAUDITED]
     demands: Annotated[tuple[Demand, ...], UNAUDITED]
-    """Those of networks and countries, which stand above the settings."""
+    """What networks and countries demand, which stands above the settings."""
 
 
 @dataclass(frozen=True, slots=True)

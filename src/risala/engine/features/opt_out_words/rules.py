@@ -45,7 +45,7 @@ class TextMeaning:
 
     role: WordRole
     language: str
-    """Of the answer."""
+    """The language of the answer."""
     word: str
     list_id: str | None = None
     """The list that is meant alone; None: the whole organization."""

@@ -54,12 +54,12 @@ class PendingCode:
     organization_id: str
     number: str
     groups: Sequence[CodeGroup]
-    """Where it counts."""
+    """The groups in which the code counts."""
     at_ms: int
     probe: GroupKind | None = None
-    """It passed to learn whether it is entered."""
+    """The code passed to learn whether it is entered."""
     is_missed: bool = False
-    """It counts as missed, and may still be entered."""
+    """The code counts as missed, and may still be entered."""
     codes: int = 1
     """How many codes were paid for: it, and those that it was asked for instead of."""
 

@@ -33,11 +33,11 @@ class GuardReaction(StrEnum):
     """What becomes of a suspicious code."""
 
     WATCH = "watch"
-    """It is sent, and counted here."""
+    """The code is sent, and counted here."""
     CHALLENGE = "challenge"
     """The visitor's browser proves that it works for it."""
     REFUSE = "refuse"
-    """It is refused: 429, ``data.limit`` is ``pumping``."""
+    """The code is refused: 429, ``data.limit`` is ``pumping``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class GuardedKey:
     """A live key, and what becomes of its suspicious codes."""
 
     id: str
-    """Of all credentials of other software together :data:`FACES`."""
+    """The key's id; of all credentials of other software together :data:`FACES`."""
     name: str | None
     type: KeyType
     last4: str
@@ -68,7 +68,7 @@ class SuspiciousCodes:
     half_life_s: int
     """After so long a code counts half."""
     usual_missed: float
-    """Of what is usual in the organization, as the test expects it."""
+    """The share that is usual in the organization, as the test expects it."""
     usual_entered: float
     factor: float
     """How many times more likely it is that they are pumped."""

@@ -23,9 +23,9 @@ class TextFault(StrEnum):
 
     OTHER_NUMBER = "other_number"
     UNTRUSTED = "untrusted"
-    """It came by a carrier whose word on numbers is not believed."""
+    """The text or call came by a carrier whose word on numbers is not believed."""
     WITHHELD = "withheld"
-    """Its sender is no mobile number of a served country."""
+    """The sender is no mobile number of a served country."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class LineFault(StrEnum):
     """Why a carrier's number proves no numbers of phones."""
 
     DEAF = "deaf"
-    """It brings no texts, or no calls."""
+    """The carrier brings no texts, or no calls."""
     UNTRUSTED = "untrusted"
     NAMELESS = "nameless"
-    """Its own number is not known."""
+    """The carrier's own number is not known."""
     TAKEN = "taken"
-    """Its texts are not for customers, but for something else, such as payments."""
+    """The carrier's texts are not for customers, but for something else, such as payments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class CarrierOrigin:
     origin: str
     """``network``, ``trusted`` or ``untrusted``."""
     number: str
-    """Its own number; empty: it is not known."""
+    """The carrier's own number; empty: it is not known."""
     fault: LineFault | None
     """Why texts by it prove nothing; None: they do."""
     calls: bool

@@ -18,7 +18,7 @@ ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 WORD_CHARACTERS: Final = 8
 """40 bits."""
 NAME_CHARACTERS_MAX: Final = 40
-"""Of the organization's name in the text."""
+"""Characters of the organization's name in the text."""
 SEARCHED_MAX: Final = 500
 """Characters of a text that are searched for a word: a forwarded or signed text has it too."""
 WORDS_MAX: Final = 8

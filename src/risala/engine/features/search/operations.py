@@ -157,7 +157,7 @@ def _item(services: Services, organization_id: str | None, hit: SearchHit) -> Fo
 
 
 def _in_mode(hit: SearchHit) -> str:
-    """Its address, which says so where its data is for tests."""
+    """The page's address, which says so where its data is for tests."""
     if hit.mode != _TEST:
         return hit.page
     return f"{hit.page}{'&' if '?' in hit.page else '?'}mode=test"

@@ -46,7 +46,7 @@ class SenderCost:
     of: str | None
     """The id of the key or mailing. Null: all others together."""
     name: str | None
-    """Its name; null: it has none, or is deleted."""
+    """The sender's name; null: it has none, or is deleted."""
     messages: Count
     amount: Money
 
@@ -100,7 +100,7 @@ class MonthStatement:
     refunded: Money
     credited: Money
     days: tuple[StatementDay, ...]
-    """Those with entries, in their order."""
+    """Days with entries, in their order."""
     payments: tuple[LedgerEntry, ...]
     """Payments and adjustments, the oldest first."""
     first_month: str

@@ -1,4 +1,4 @@
-"""Further submits of the same attempt: what is uncertain and due, and what leaves again.
+"""Repeated submits of an attempt: what is uncertain and due, and what leaves again.
 
 The message stays ``processing`` all the time: nothing withdraws it, refunds it or takes it to
 another carrier while one of the submits may have been taken.

@@ -107,7 +107,7 @@ class TriedForward:
     text: str | None
     """The message by SMS; null of the other ways."""
     segments: int | None
-    """Its parts."""
+    """The message's parts."""
     reason: str | None
     """Why it would not be forwarded, as a sentence."""
 

@@ -33,7 +33,7 @@ COSTS_ADDED: Final = 1000
 ANSWER_KEY: Final = "answer:"
 """What the idempotency key of an automatic answer begins with; the id of the text follows."""
 FORWARD_KEY: Final = "forward:"
-"""The same, of a message that forwards a text."""
+"""What the key of a message begins with that forwards a text."""
 FORWARD_KINDS: Final = ("sms", "mail", "telegram", "webhook")
 FORWARD_STATES: Final = ("waiting", "forwarded", "refused")
 ANSWERED_BY: Final = ("opt_out", "help", "rule", "webhook", "forward")
@@ -96,7 +96,7 @@ class ThreadMessage:
 
     id: Annotated[str, JsonName("messageId")]
     by: Annotated[str, OneOf(WrittenBy)]
-    """Who wrote it."""
+    """The writer of the message."""
     at: Moment
     """When it came in, or was accepted."""
     body: str | None
@@ -114,13 +114,13 @@ class ThreadMessage:
     """The key of the program that sent it."""
     mailing_id: str | None
     answer_kind: Annotated[str | None, OneOf(ANSWERED_BY)] = None
-    """Of an automatic answer, and of a text that had one: what wrote it."""
+    """What wrote an automatic answer; a text that had one has it too."""
     answer_name: str | None = None
     """The name of its rule."""
     answer_refused: str | None = None
     """Why the text's automatic answer does not leave, as a sentence; null: it left, or waits."""
     forwards: tuple[Forwarded, ...] = ()
-    """Of a text that came in: where rules forward it."""
+    """Forwards of a text that came in."""
     answers: Annotated[str | None, WrittenAs.NOTHING] = None
     """The text that it answers by itself."""
     place: Annotated[int, WrittenAs.NOTHING] = 0

@@ -129,10 +129,10 @@ class NewVerification(NewCode):
     code_length: int
     expires_at: int
     features: str | None = None
-    """Those that have a part in it, with spaces between."""
+    """Features that have a part in the session, with spaces between."""
     stores: tuple[StoreBeside, ...] = ()
     is_fixed: bool = False
-    """Its number has a fixed code: no SMS leaves, and nobody pays."""
+    """The number has a fixed code: no SMS leaves, and nobody pays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ class FoundItem:
     """A number, a name or a reference."""
     at: Moment
     url: str
-    """Its page; without a scheme and host if the public address is not set."""
+    """The page's address; without a scheme and host if the public address is not set."""
     mode: str | None
     state: str | None
     note: str | None
@@ -81,13 +81,13 @@ class SearchHit:
     at: int
     """UTC epoch milliseconds."""
     page: str
-    """Its address, below that of the organization or of the console."""
+    """The page's address, below that of the organization or of the console."""
     mode: str | None = None
     state: str | None = None
     note: str | None = None
     """What else tells it from others: words of its text, the carrier's own word."""
     organization: str | None = None
-    """Its organization's name, where all are searched."""
+    """The organization's name, where all are searched."""
 
 
 Find = Callable[[Any, SearchWords], Sequence[SearchHit]]
@@ -115,7 +115,7 @@ class Findable:
     number_by: tuple[str, ...] = ("organization_id",)
     """The columns before it in that index: of the organization, and of the mode."""
     prefix: str = ""
-    """Of its ids; empty: they are not looked for."""
+    """What the kind's ids begin with; empty: they are not looked for."""
     id: str = "id"
     place: str = "id"
     """What stands for ``{}`` in an address."""

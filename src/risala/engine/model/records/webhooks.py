@@ -106,7 +106,7 @@ SETTINGS: Final = (
 )
 """The settings of an endpoint: its arguments and its form."""
 OWNERS_SETTINGS: Final = ("may_reply",)
-"""Those that only owners set, and no program."""
+"""Fields that only owners set, and no program."""
 HIDDEN_VALUE: Final = "***"
 
 
@@ -357,7 +357,7 @@ class DueCall:
     """A call that is owed to a receiver: an event's delivery, or a customer's callback."""
 
     seq: int
-    """Of a delivery its number, of a callback its event's."""
+    """The number of a delivery; for a callback that of its event."""
     due_at: int
 
 

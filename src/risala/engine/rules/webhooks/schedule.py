@@ -28,7 +28,7 @@ class AnswerContent:
     """The body of an answer, where that counts for something."""
 
     type: str
-    """Its ``Content-Type``; empty: it has none."""
+    """The answer's ``Content-Type``; empty: it has none."""
     octets: bytes | None = field(repr=False)
     """One more than :data:`CONTENT_BYTES_MAX` of a body that is longer; None: it did not come to
     its end in time."""

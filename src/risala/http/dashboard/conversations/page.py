@@ -165,7 +165,7 @@ def _at(request: PageRequest, conversation_id: str) -> str:
 
 
 def _filters(request: PageRequest) -> dict[str, str]:
-    """Those of the list: forms beside it send them too."""
+    """Filters of the list: forms beside it send them too."""
     return request.form.filled("q", "show")
 
 

@@ -24,7 +24,7 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
 STREAMS_MAX: Final = 200
-"""Of all such pages; further ones ask every five seconds."""
+"""Streams of all such pages; further ones ask every five seconds."""
 STREAMS_PER_PAGE_MAX: Final = 2
 """A desktop and a phone."""
 _KIND: Final = "hosted"

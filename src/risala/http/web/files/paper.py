@@ -50,7 +50,7 @@ _LIMITER: Final = trio.lowlevel.RunVar[trio.CapacityLimiter]("one paper at a tim
 class PaperColumn:
     title: str
     share: float
-    """Of the width; those of all columns together are 1."""
+    """The part of the width; those of all columns together are 1."""
     is_number: bool = False
     """Stands at the end of its column."""
 

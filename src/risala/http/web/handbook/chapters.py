@@ -66,7 +66,7 @@ def contents() -> tuple[HandbookSection, ...]:
 
 
 def sections_for(*, is_operator: bool) -> tuple[HandbookSection, ...]:
-    """Those that a reader's contents have: members have no machine to run."""
+    """Chapters that a reader's contents have: members have no machine to run."""
     if is_operator:
         return contents()
     return tuple(

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 LIST: Final = "all.md"
 LANGUAGES: Final = ("fr", "ar")
-"""Those with a folder of translated chapters; English stands outside of them."""
+"""Languages with a folder of translated chapters; English stands outside of them."""
 _HEADING: Final = re.compile(r"^##+ (.+)$", re.M)
 _LINK: Final = re.compile(r"^- \[[^]]+\]\(([^)#\s.][^)#\s]*)\.md\)", re.M)
 FOR_ALL: Final = (

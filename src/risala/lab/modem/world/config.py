@@ -56,9 +56,9 @@ class ModemConfig:
     operator: str = "Testnet"
     """The name of the network (+COPS), as its next two."""
     operator_short: str = "TESTNET"
-    """Its short name."""
+    """The operator's short name."""
     operator_code: str = "60910"
-    """Its code."""
+    """The operator's code."""
     pin: str | None = None
     """The SIM asks for it after every start."""
     puk: str = "12345678"

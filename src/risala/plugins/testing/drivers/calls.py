@@ -30,7 +30,7 @@ CROWD_TRIES: Final = 3
 STRANGERS: Final = 1000
 """How many call at once who are not the carrier."""
 SLOW: Final = 250
-"""Of these, how many send their head alone: more than have a place."""
+"""How many of these send their head alone: more than have a place."""
 OVER_S: Final = 5.0
 """Seconds beyond a check's patience in which the service ends the calls of strangers."""
 TOO_LARGE: Final = (401, 413)

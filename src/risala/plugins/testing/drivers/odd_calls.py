@@ -23,7 +23,7 @@ class OddCall:
     what: str
     call: CarrierCallback
     secret: str | None = None
-    """Another secret than the address's; empty: none."""
+    """A secret that is not the address's; empty: none."""
 
 
 class OddCalls:

@@ -49,7 +49,7 @@ def language_of(text: str) -> Language | None:
 
 
 def chosen(texts: Mapping[Language, str], text: str) -> str:
-    """Of an answer's texts that in the language of the text; else the first, which is the default.
+    """The answer's text in the language of the text; else the first, which is the default.
 
     Args:
         texts: at least one.

@@ -269,7 +269,7 @@ def withdraw(conn: sqlite3.Connection, organization_id: str, number: str) -> Non
 
 
 def put_off(conn: sqlite3.Connection, forward: WaitingForward, due_at: int) -> None:
-    """Another try later."""
+    """A forward is tried again later."""
     conn.execute(
         "UPDATE answer_forwards SET due_at = ?, tries = tries + 1"
         " WHERE text_id = ? AND kind = ? AND due_at IS NOT NULL",

@@ -203,7 +203,7 @@ def _delete(conn: sqlite3.Connection, where: str, value: object, limit: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class CodeQuery:
-    """Whose codes figures are of, of which days, and by what."""
+    """What figures are of: an organization, days, and what they are grouped by."""
 
     organization_id: str | None
     """None: of all organizations."""

@@ -64,19 +64,19 @@ class CodeSession:
     """A session with what became of its code."""
 
     row: int
-    """Its place: sessions have them in the order in which they were opened, and keep them."""
+    """The session's place, in the order in which sessions were opened; it stays."""
     id: str
     cell: Cell
     is_deleted: bool
-    """Its organization is deleted."""
+    """The session's organization is deleted."""
     is_over: bool
     has_message: bool
     has_left: bool
     has_arrived: bool
     has_ended: bool
-    """So has each delivery of its code."""
+    """The session has ended, and so has each delivery of its code."""
     cost: int
-    """Of all deliveries; what failed or was withdrawn is refunded."""
+    """The price of all deliveries; what failed or was withdrawn is refunded."""
     created_at: int
     expires_at: int
     took_ms: int | None

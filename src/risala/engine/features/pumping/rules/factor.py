@@ -28,14 +28,14 @@ class Prior(NamedTuple):
 
 
 BEGINNING: Final = Prior(7.0, 3.0)
-"""Of an organization without history, seven of ten codes are entered; that counts as ten codes."""
+"""In an organization without history, seven of ten codes are entered; that counts as ten codes."""
 PUMPED: Final = Prior(1.0, 9.0)
-"""Of pumped codes one of ten is entered at most: some programs answer a few, as people do."""
+"""At most one of ten pumped codes is entered: some programs answer a few, as people do."""
 USUAL_CODES_MAX: Final = 20.0
 """History counts as so many codes at most, however long it is: the share of a town, an hour or an
 office differs from that of all by more than chance."""
 USUAL_SHARE_MIN: Final = 0.3
-"""Of organizations with a lower share nothing is judged: theirs is no sign of pumping."""
+"""Organizations with a lower share are not judged: theirs is no sign of pumping."""
 SUSPICIOUS: Final = 10_000.0
 """The factor from which codes are suspicious: a thousand blocks that are as usual are held back by
 mistake in one of ten cases, once."""

@@ -20,7 +20,7 @@ RECORD: Final = len(HALF_LIVES_MS) - 1
 BLOCK_DIGITS: Final = 5
 """National digits that are a block, of numbers with at most eight digits: a thousand numbers."""
 BLOCK_DIGITS_LONG: Final = 6
-"""The same of longer numbers."""
+"""Leading digits of longer numbers."""
 LONG_DIGITS: Final = 9
 
 
@@ -44,7 +44,7 @@ class CodeGroup(NamedTuple):
 
     kind: GroupKind
     name: str
-    """Of an address its keyed mark."""
+    """What the members share; for an address, its keyed mark."""
 
 
 def block_of(number: str) -> str:

@@ -27,10 +27,10 @@ LOOKED_MAX: Final = 5000
 NUMBERS_MAX: Final = 200
 """Numbers whose rows are looked up: a few milliseconds."""
 STEPS_MAX: Final = 400
-"""Of one kind, thousands of SQLite's steps: some twenty milliseconds."""
+"""Thousands of SQLite's steps for one kind: some twenty milliseconds."""
 _STEPS: Final = 1000
 TIME_MAX_S: Final = 1.0
-"""Of one kind: one step compares a whole text, which takes long where both repeat one letter."""
+"""The time for one kind: a step compares a whole text, which is slow where both repeat a letter."""
 NOTE_MAX: Final = 160
 """Characters of a text that are shown: about a line."""
 _IS_OVER: Final = "interrupted"

@@ -37,13 +37,13 @@ class CodeFigure:
     asked: Count
     """Codes that were accepted to be sent."""
     sent: Count
-    """Those of them that a carrier took."""
+    """Codes that a carrier took."""
     delivered: Count
-    """Those whose receipt says that they arrived, and those that were entered."""
+    """Codes whose receipt says that they arrived, and codes that were entered."""
     entered: Count
-    """Those that were entered rightly and in time."""
+    """Codes that were entered rightly and in time."""
     within_minute: Count
-    """Those that were entered within 60 seconds of being asked for."""
+    """Codes that were entered within 60 seconds of being asked for."""
     median_seconds: Count | None
     """The time from asking to entering within which half of the entered codes were entered: exact
     to half a second below a minute, 2.5 seconds below ten minutes, half a minute beyond."""

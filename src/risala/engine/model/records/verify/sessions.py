@@ -17,9 +17,9 @@ TAG_CHARACTERS_MAX: Final = 64
 USER_AGENT_CHARACTERS_MAX: Final = 512
 """Browsers inside applications write 300."""
 PAYEE_CHARACTERS_MAX: Final = 60
-"""Of a variable too."""
+"""Characters of a payee, and of a variable."""
 TEMPLATE_NAME_CHARACTERS_MAX: Final = 40
-"""Of a variable's name too."""
+"""Characters of a name, and of a variable's name."""
 SESSIONS_MAX: Final = 5000
 """Sessions in one funnel, the latest of its time: a few milliseconds."""
 
@@ -132,7 +132,7 @@ class StartedReverse:
     link: str = field(repr=False)
     """Opens the application for texts, or for calls, of a phone with all of it filled in."""
     qr_svg: str = field(repr=False)
-    """The same for a phone's camera, as an SVG drawing."""
+    """The link for a phone's camera, as an SVG drawing."""
     page: str = field(repr=False)
     """The address of a page that shows all this and how it stands. Who has it may open it."""
     expires_at: Moment
