@@ -489,13 +489,15 @@ async function solved(challenge, { signal, onProgress, timeoutMs }) {
   onProgress?.(0);
   for (let part = 0; part < parts; part += 1) {
     const search = searching(`${id}.${part}.`, bits);
-    let found = search(ROUND);
-    for (; found === null; found = search(ROUND)) {
+    let found = null;
+    while (found === null) {
+      if (now() >= slice) {
+        await breath();
+        slice = now() + SLICE_MS;
+      }
       if (signal?.aborted) throw aborted(signal, false);
       if (now() >= until) return null;
-      if (now() < slice) continue;
-      await breath();
-      slice = now() + SLICE_MS;
+      found = search(ROUND);
     }
     numbers.push(found);
     onProgress?.(numbers.length / parts);

@@ -164,6 +164,11 @@ test("a signal or the deadline ends a search that takes too long", async () => {
   const search = solveChallenge(hard, { signal: over.signal });
   over.abort();
   await assert.rejects(search, AbortedError);
+  const quick = new AbortController();
+  const shares = [];
+  const onProgress = (share) => { shares.push(share); quick.abort(); };
+  await assert.rejects(solveChallenge({ ...ASKED, bits: 1 }, { signal: quick.signal, onProgress }), AbortedError);
+  assert.deepEqual(shares, [0]);
   const asked = { ...CHALLENGED, data: { code: "CHALLENGE_REQUIRED", challenge: hard } };
   const risala = new Risala(URL_, KEY, { deadlineMs: 50, fetch: async () => answer(403, asked) });
   await assert.rejects(risala.sendVerification("+22236000000"), ChallengeRequiredError);

@@ -106,6 +106,8 @@ class Feature:
     withdrawn: Declared | None = None
     """In the transaction that begins to erase a phone number, what waits because of it no longer
     leaves: a function of a connection, an organization's id and the number."""
+    awaited: Declared | None = None
+    """Whether the erasure of a number waits for messages to others: a function of the same."""
     emptied: Declared | None = None
     """Deletes what it has of erased messages: a function of a connection and the messages' keys."""
     findable: Declared | None = None

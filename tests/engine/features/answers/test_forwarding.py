@@ -573,3 +573,26 @@ def test_of_a_url_the_host_alone_is_shown():
 def test_every_fault_but_a_messages_own_has_a_sentence():
     assert {*ForwardFault} - {*FORWARD_SENTENCES} == {ForwardFault.REFUSED}
     assert key_of_forward("mo_1") == "forward:mo_1"
+
+
+async def test_an_erasure_waits_for_what_is_forwarded_and_takes_its_text(desk, quick):
+    await desk.rule(forward_number=ON_CALL)
+    await desk.come_in("at home alone")
+    forwarded = f"FROM message WHERE recipient = {ON_CALL[1:]}"
+    assert "at home alone" in desk.reader.execute(f"SELECT body {forwarded}").fetchone()[0]
+    desk.run(f"UPDATE message SET status = 1 WHERE recipient = {ON_CALL[1:]}")
+    perform = desk.house.gateway.perform
+    asked = await perform("number.forget", {**desk.whose, "number": PHONE})
+
+    async def state_after(runs):
+        for _ in range(runs):
+            await trio.sleep(60)
+            done = await perform("erasure.run", {"erasure_id": asked["id"]})
+        return done["erasure"]["state"]
+
+    assert await state_after(20) == "under way"
+    assert "at home alone" in desk.reader.execute(f"SELECT body {forwarded}").fetchone()[0]
+    desk.run(f"UPDATE message SET status = 2 WHERE recipient = {ON_CALL[1:]}")
+    assert await state_after(20) == "done"
+    assert desk.reader.execute(f"SELECT body {forwarded}").fetchall() == [("",)]
+    assert not desk.reader.execute("SELECT 1 FROM answer_forwards").fetchall()

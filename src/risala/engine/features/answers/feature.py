@@ -35,6 +35,7 @@ FEATURE: Final = Feature(
     },
     walks={WalkKind.ANSWERS: later(_BOTH + "walk_old")},
     withdrawn=later(_BOTH + "withdraw"),
+    awaited=later(_HERE + "stored.forwards:awaited"),
     erased=later(_BOTH + "erase"),
     cleared=later(_BOTH + "clear"),
     shown={"delivery": elsewhere("http.dashboard.webhook_replies:with_delivery")},

@@ -28,7 +28,7 @@ from risala.engine.features.answers.forwards import (
 )
 from risala.engine.features.answers.records import DAY_MS, HOUR_MS, AnswerLimits
 from risala.engine.features.answers.stored.queue import answers_code, is_phone, sent_within_hour
-from risala.engine.journal.messages.messages import Around
+from risala.engine.journal.messages.messages import OVER, Around, redact
 from risala.engine.journal.people import mails, members, users
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
 from risala.engine.journal.store.pages import AccountPart
@@ -36,7 +36,7 @@ from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.errors import Refusal
-from risala.engine.model.ids import first_id
+from risala.engine.model.ids import first_id, key_of
 from risala.engine.model.people_records import MailKind, NewMail
 from risala.engine.model.records.answer_rules import AnswerRule
 from risala.engine.model.records.conversations import Forwarded
@@ -335,28 +335,63 @@ def delete_old(
     )
 
 
+_OF_GONE_TEXTS: Final = (
+    "organization_id = ? AND number = ? AND NOT EXISTS (SELECT 1 FROM inbound WHERE id = text_id)"
+)
+
+
 def erase(conn: sqlite3.Connection, organization_id: str, number: str, limit: int) -> int:
     """Delete the forwards of texts of a number that are erased, and all to it; rules no longer
-    forward to it."""
-    gone = _delete(
-        conn,
-        "organization_id = ? AND number = ?"
-        " AND NOT EXISTS (SELECT 1 FROM inbound WHERE id = text_id)",
-        (organization_id, number),
-        limit,
-    )
-    gone += _delete(
-        conn,
-        "organization_id = ? AND target = ? AND kind = 'sms'",
-        (organization_id, number),
-        limit,
-    )
+    forward to it.
+
+    What was forwarded by SMS loses its text once it has left: the number of the colleague stays.
+    Until then its row stays too.
+    """
+    _redact_forwarded(conn, organization_id, number, limit)
+    whose = (organization_id, number)
+    gone = _delete(conn, f"{_OF_GONE_TEXTS} AND message_id IS NULL", whose, limit)
+    gone += _delete(conn, "organization_id = ? AND target = ? AND kind = 'sms'", whose, limit)
     conn.execute(
         "UPDATE answer_rules SET forward_number = '' WHERE organization_id = ?"
         " AND forward_number = ?",
-        (organization_id, number),
+        whose,
     )
     return gone
+
+
+def _redact_forwarded(
+    conn: sqlite3.Connection, organization_id: str, number: str, limit: int
+) -> None:
+    """Delete the texts of messages that have left, and forget whose texts they forwarded."""
+    for text_id, message_id in _sent_of_gone_texts(conn, organization_id, number, limit):
+        key = key_of(message_id)
+        if not _is_waiting(conn, key):
+            redact(conn, [] if key is None else [key])
+            conn.execute(
+                "UPDATE answer_forwards SET message_id = NULL WHERE text_id = ? AND kind = 'sms'",
+                (text_id,),
+            )
+
+
+def _sent_of_gone_texts(
+    conn: sqlite3.Connection, organization_id: str, number: str, limit: int
+) -> list[tuple[str, str]]:
+    return conn.execute(
+        "SELECT text_id, message_id FROM answer_forwards"  # noqa: S608 -- constants
+        f" WHERE {_OF_GONE_TEXTS} AND kind = 'sms' AND message_id IS NOT NULL LIMIT ?",
+        (organization_id, number, limit),
+    ).fetchall()
+
+
+def _is_waiting(conn: sqlite3.Connection, key: int | None) -> bool:
+    statement = "SELECT 1 FROM message WHERE key = ? AND status < ?"
+    return value_of(conn, statement, (key, OVER)) is not None
+
+
+def awaited(conn: sqlite3.Connection, organization_id: str, number: str) -> bool:
+    """Whether a message that forwards an erased text of a number has not left yet."""
+    sent = _sent_of_gone_texts(conn, organization_id, number, FORWARDS_MAX)
+    return any(_is_waiting(conn, key_of(message_id)) for _, message_id in sent)
 
 
 def delete_all(conn: sqlite3.Connection, organization_id: str, limit: int) -> int:

@@ -107,7 +107,10 @@ def _is_under_way(conn: sqlite3.Connection, erasure: Erasure) -> bool:
         " AND key <= ? AND status IN (0, 1) LIMIT 1"
     )
     values = (erasure.recipient, erasure.organization_id, erasure.until_key)
-    return value_of(conn, statement, values) is not None
+    if value_of(conn, statement, values) is not None:
+        return True
+    whose = (erasure.organization_id, erasure.number)
+    return any(each.awaited()(conn, *whose) for each in features() if each.awaited is not None)
 
 
 # -- endings in the engine's usual ways
