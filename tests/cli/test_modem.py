@@ -19,6 +19,7 @@ from patience import HANG_S
 from processes import Process
 from processes import run as run_process
 from risala.cli.main import cli
+from risala.drivers.modem.port.host import MODEM_MANAGER, Host
 from risala.drivers.modem.port.serial import PortSeen
 
 pytestmark = pytest.mark.slow
@@ -67,6 +68,16 @@ def state(monkeypatch, tmp_path):
     return tmp_path / "state"
 
 
+@pytest.fixture(autouse=True)
+def no_modem_manager(monkeypatch):
+    """What a machine runs besides is no matter of these tests: ModemManager, where it runs, is a
+    warning. Other tests run it, perhaps at the same time."""
+    every = Host.processes
+    monkeypatch.setattr(
+        Host, "processes", lambda host: (it for it in every(host) if it.name != MODEM_MANAGER)
+    )
+
+
 def run(*arguments: str, **environment: str):
     return CliRunner(env=environment).invoke(
         cli, ["modem", *arguments], prog_name="risala", catch_exceptions=False
@@ -99,7 +110,7 @@ def test_probe_in_json(simulated):
     assert re.fullmatch(r"\d{15}", facts["imei"])
     assert re.fullmatch(r"…\d{4}", facts["imsi"])
     assert re.fullmatch(r"…\d{4}", facts["iccid"])
-    assert {check["state"] for check in found["checks"]} == {"ok"}
+    assert not [check for check in found["checks"] if check["state"] != "ok"]
 
 
 def test_doctor_says_what_is_wrong_and_skips_what_depends_on_it(simulated):

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final, Never
 
 import pytest
 import trio
@@ -23,6 +24,8 @@ LACKS = [name for name in ("ModemManager", "dbus-daemon") if shutil.which(name) 
 needs_manager = pytest.mark.skipif(
     bool(LACKS), reason=f"{' and '.join(LACKS)} are not here: apt-get install modemmanager dbus"
 )
+SAID_LINES: Final = 60
+"""The last lines of ModemManager's log that stand below a test that failed."""
 TEST = ("--test-session", "--test-enable", "--test-no-udev", "--test-no-suspend-resume")
 
 
@@ -77,15 +80,28 @@ class RealManager:
         socket = trio.socket.socket(trio.socket.AF_UNIX)
         await socket.bind(str(path))
         socket.listen(4)
-        listener = trio.SocketListener(socket)
-        self._nursery.start_soon(trio.serve_listeners, simulator.serve_stream, [listener])
+        self._nursery.start_soon(_serve, simulator, trio.SocketListener(socket))
         await self.take(name)
         return simulator
+
+    def last_said(self) -> str:
+        """The end of ModemManager's log."""
+        log = self._place / "manager.log"
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        return "\n".join(lines[-SAID_LINES:])
 
     async def take(self, name: str = "one") -> None:
         """ModemManager takes the modem, as at a hot-plug."""
         async with open_bus(self.address) as bus:
             await _take(bus, name, str(self._place / name))
+
+
+async def _serve(simulator: ModemSimulator, listener: trio.SocketListener) -> Never:
+    """One client after the other, as a serial port has them: ModemManager closes its port and opens
+    it again at once, and must not be met as a second client."""
+    async with listener:
+        while True:
+            await simulator.serve_stream(await listener.accept())
 
 
 async def _take(bus: ModemBus, name: str, port: str) -> None:
@@ -104,15 +120,22 @@ async def _end(process: trio.Process | None) -> None:
 
 @asynccontextmanager
 async def real_manager(place: Path) -> AsyncIterator[RealManager]:
-    """Within this context ModemManager runs, without a modem at first."""
-    with trio.fail_after(HANG_S):
-        async with trio.open_nursery() as nursery:
-            manager = RealManager(place, nursery)
-            try:
-                await manager.start_bus()
-                await manager.start()
-                yield manager
-            finally:
-                with trio.CancelScope(shield=True):
-                    await manager.close()
-            nursery.cancel_scope.cancel()
+    """Within this context ModemManager runs, without a modem at first. Below what fails in it
+    stands what ModemManager said last."""
+    manager = None
+    try:
+        with trio.fail_after(HANG_S):
+            async with trio.open_nursery() as nursery:
+                manager = RealManager(place, nursery)
+                try:
+                    await manager.start_bus()
+                    await manager.start()
+                    yield manager
+                finally:
+                    with trio.CancelScope(shield=True):
+                        await manager.close()
+                nursery.cancel_scope.cancel()
+    except Exception as error:
+        if manager is not None:
+            error.add_note(f"What ModemManager said last:\n{manager.last_said()}")
+        raise

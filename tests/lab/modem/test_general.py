@@ -115,6 +115,7 @@ def test_who_it_is(new_desk, name):
     assert profile.model.removeprefix("SIMCOM_")[:4] in " ".join(desk.rows("ATI"))
     command = {"huawei": "AT^ICCID?"}.get(name, "AT+CCID")
     assert "8922210123456789012" in desk.rows(command)[0]
+    assert desk.rows("AT+CRSM=176,12258,0,0,10") == ['+CRSM: 144,0,"982212103254769810F2"']
     assert desk.rows("AT+CNUM") == ['+CNUM: "","+22236000001",145']
 
 

@@ -6,6 +6,7 @@ import pytest
 import trio
 from pydantic import SecretStr
 
+from risala.drivers.modem.manager.life import ENABLE_AGAIN_S
 from risala.drivers.modem.manager.objects import chosen, modems_of
 from risala.drivers.modem.manager.words import ModemLock, ModemState, SmsState, outcome_of_error
 from risala.plugins.contract import Accepted, HealthState, Refused, Scope, Uncertain, Unsent
@@ -184,6 +185,28 @@ async def test_modem_manager_is_not_to_be_had(
         assert (await told(line, words)).state is state
         manager.errors.clear()
         manager.tell()
+        await line.context.wait_health(HealthState.UP)
+
+
+async def test_a_modem_that_does_not_switch_on_is_tried_once_in_a_while(
+    autojump_clock, manager, run_driver
+):
+    """Each try changes the modem's state, and that is news."""
+    modem = manager.modems[0]
+    modem.properties["State"] = int(ModemState.DISABLED)
+
+    def refuse():
+        assert manager.called.count("Enable") < 100, "one try follows the other"
+        manager.tell()
+        return manager.error("Serial.OpenFailed")
+
+    manager.errors["Enable"] = refuse
+    async with run_driver() as line:
+        await told(line, "refuses: org.freedesktop.ModemManager1.Error.Serial.OpenFailed.")
+        await trio.sleep(3.5 * ENABLE_AGAIN_S)
+        assert manager.called.count("Enable") == 4
+        assert len(line.context.healths) == 1, "it is told once"
+        manager.errors.clear()
         await line.context.wait_health(HealthState.UP)
 
 

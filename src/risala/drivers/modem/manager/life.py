@@ -30,8 +30,10 @@ AGAIN_S: Final = 2.0
 """Seconds until a text that could not be stored or deleted is looked at again."""
 _ENABLE_S: Final = 30.0
 """Seconds for switching the radio on; after them the modem is looked at again, and may be on."""
-_TAIL: Final = 4
+ENABLE_AGAIN_S: Final = 10.0
+"""Seconds from one try to switch the radio on to the next."""
 
+PREPARES: Final = "ModemManager prepares the modem."
 NO_MANAGER: Final = (
     "ModemManager does not run. `sudo systemctl start ModemManager`; where it is not wanted, take "
     'driver = "modem".'
@@ -73,6 +75,9 @@ class ManagedLife:
         self._told: Health | None = None
         self._again = trio.Event()
         self._blocked: tuple[SeenModem, Unready] | None = None
+        self._enabled = ("", 0.0, "")
+        """The modem whose radio was last switched on, when that may be tried again, and what is
+        told until then."""
 
     def look_again(self) -> None:
         """Something changed that D-Bus does not tell."""
@@ -132,7 +137,7 @@ class ManagedLife:
 
     async def _check_once(self) -> float:
         if self._lives != self._bus.lives:
-            self._lives, self._modem = self._bus.lives, None
+            self._lives, self._modem, self._enabled = self._bus.lives, None, ("", 0.0, "")
             self._texts.forget()
         (objects,) = await self._bus.call(ROOT, f"{OBJECTS}.GetManagedObjects")
         modem = chosen(modems_of(objects), self._settings.modem)
@@ -165,12 +170,34 @@ class ManagedLife:
         if self._memory.has_notes and modem.state >= ModemState.DISABLED:
             await self._memory.unlocked(await identity_of(self._bus, modem))
         if modem.state < ModemState.DISABLED:
-            raise Unready(HealthState.DOWN, "ModemManager prepares the modem.")
+            raise Unready(HealthState.DOWN, PREPARES)
         if modem.state == ModemState.DISABLED:
-            await self._bus.call(modem.path, f"{MODEM}.Enable", "b", (True,), timeout_s=_ENABLE_S)
-            raise Unready(HealthState.DOWN, "ModemManager prepares the modem.", AGAIN_S)
+            await self._enable(modem)
+            raise Unready(HealthState.DOWN, PREPARES, AGAIN_S)
         if not modem.has_messaging:
             raise Unready(HealthState.SICK, NO_TEXTS)
+
+    async def _enable(self, modem: SeenModem) -> None:
+        """Switch the radio on, and not again for a while: a try that fails is news of the modem,
+        so that the next would follow at once.
+
+        Raises:
+            Unready: it was tried before; the text is what came of it.
+        """
+        path, again_at, told = self._enabled
+        wait_s = again_at - trio.current_time()
+        if path == modem.path and wait_s > 0:
+            raise Unready(HealthState.DOWN, told, wait_s)
+        again_at = trio.current_time() + ENABLE_AGAIN_S
+        self._enabled = modem.path, again_at, PREPARES
+        try:
+            await self._bus.call(modem.path, f"{MODEM}.Enable", "b", (True,), timeout_s=_ENABLE_S)
+        except BusCallError as error:
+            if is_absent(error.name) or is_forbidden(error.name):
+                raise
+            refused = f"ModemManager refuses: {error.name}."
+            self._enabled = modem.path, again_at, refused
+            raise Unready(HealthState.DOWN, refused, ENABLE_AGAIN_S) from error
 
     async def _unlock(self, modem: SeenModem) -> None:
         before = self._blocked

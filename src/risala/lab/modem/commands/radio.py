@@ -66,6 +66,9 @@ SETTINGS: Final = (
 )
 _FORMATS: Final = ("operator", "operator_short", "operator_code")
 _PHONEBOOK_PLACES: Final = 250
+_READ_BINARY: Final = "176"
+_EF_ICCID: Final = "12258"
+"""The file of the SIM's number, 2FE2."""
 
 
 def _registration(name: str) -> CommandForms:
@@ -157,6 +160,18 @@ def _own_number(modem: ModemCore) -> Rows:
     return (f'+CNUM: "","{modem.written(number)}",{145 if number.startswith("+") else 129}',)
 
 
+def _card_file(modem: ModemCore, arguments: CommandArguments) -> Rows:
+    """+CRSM (27.007 §8.18) reads the SIM's number, which needs no PIN: two digits an octet, the
+    first in its lower half (ETSI TS 102 221 §13.2)."""
+    if (arguments.text(0), arguments.text(1)) != (_READ_BINARY, _EF_ICCID):
+        raise CmeError(Cme.OPERATION_NOT_SUPPORTED)
+    if not modem.card.is_in:
+        raise CmeError(Cme.SIM_NOT_INSERTED)
+    digits = modem.config.iccid.ljust(20, "F")
+    octets = "".join(digits[at + 1] + digits[at] for at in range(0, len(digits), 2))
+    return (f'+CRSM: 144,0,"{octets}"',)
+
+
 COMMANDS: Final = {
     **{name: _registration(name) for name in REGISTRATIONS},
     "+CSQ": CommandForms(execute=_signal, read=None, test=says("+CSQ: (0-31,99),(0-7,99)")),
@@ -169,6 +184,7 @@ COMMANDS: Final = {
         execute=lambda modem: (f"+CCID: {modem.config.iccid}",),
         read=lambda modem: (f"+CCID: {modem.config.iccid}",),
     ),
+    "+CRSM": CommandForms(set=_card_file),
     "+CNUM": CommandForms(execute=_own_number),
     "+CUSD": CommandForms(
         read=says("+CUSD: 0"), test=says("+CUSD: (0-2)"), set=_ussd, execute=accepted
