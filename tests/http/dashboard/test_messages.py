@@ -310,7 +310,7 @@ async def test_without_an_endpoint_the_way_to_one_is_shown(owner, gateway, reade
         ("key_1", "Shop server"),
         ("key_9", "deleted"),
         ("crd_1", "<bdi>shop</bdi>"),
-        (None, "written by hand"),
+        (None, "no program sent it"),
     ],
 )
 async def test_the_key_by_which_it_came(owner, gateway, key_id, told):

@@ -282,7 +282,7 @@ class MessageView:
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]
     api_key: Annotated[str | None, JsonName("keyId"), UNAUDITED] = None
-    """The id of its key; None: it was written by hand, or before keys were stored."""
+    """The id of its key; None: no program sent it, or it is from before keys were stored."""
 
 
 @dataclass(frozen=True, slots=True)
