@@ -212,6 +212,7 @@ generated: client ## write each generated file again, except the locks
 	PYTHONPATH=. $(BIN)/python -m proofs.settings
 	PYTHONPATH=. $(BIN)/python -m proofs.modems
 	PYTHONPATH=. $(BIN)/python -m proofs.members
+	$(BIN)/python -m risala.http.api.openapi.skill docs/reference/skill.md
 	PYTHONPATH=. $(BIN)/python -m proofs.findings
 	PYTHONPATH=. $(BIN)/python -m proofs.views
 	@RISALA_WRITE=1 $(BIN)/python -m pytest -q -n 0 tests/engine/upkeep/test_deploy.py -k list_of_metrics

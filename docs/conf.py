@@ -12,6 +12,7 @@ Nothing is fetched, neither by the build nor by who reads: furo brings its own s
 fonts of the reader's system; links to other hosts are listed in external-links.txt, not tried.
 
 docs/moved.txt has a line for each page that moved: its old path and its new one, below docs.
+llms.txt lists the pages for programs that read, and skill.md lies beside it.
 """
 
 from __future__ import annotations
@@ -192,6 +193,7 @@ class Outside:
                 shutil.copytree(source, site, dirs_exist_ok=True)
             (Path(app.outdir) / "index.html").write_text(here + "<title>Risala</title>\n", "utf-8")
             redirect_moved(Path(app.outdir) / "docs", app.env.found_docs)
+            write_for_agents(Path(app.outdir))
 
 
 def redirect_moved(site: Path, pages: Collection[str]) -> None:
@@ -213,6 +215,23 @@ def redirect_moved(site: Path, pages: Collection[str]) -> None:
                 f'<title>Risala</title><a href="{target}">{target}</a>\n',
                 "utf-8",
             )
+
+
+def write_for_agents(site: Path) -> None:
+    """llms.txt: the pages of docs/all.md, for programs that read; and the skill as it is."""
+    listed = (ROOT / "docs/all.md").read_text("utf-8")
+    parts = ["# Risala\n\n> A self-hosted service that sends SMS and verifies phone numbers.\n"]
+    names = {page: title for title, page in re.findall(r"\[([^]]+)\]\(([^)#\s]+\.md)\)", listed)}
+    for heading, pages in branches(listed):
+        lines = "".join(
+            f"- [{names[page]}]({os.path.normpath(f'docs/{page}').removesuffix('.md')}.html)\n"
+            for page in pages
+        )
+        parts.append(f"\n## {heading}\n\n{lines}")
+    (site / "llms.txt").write_text("".join(parts), "utf-8")
+    skill = ROOT / "docs/reference/skill.md"
+    if skill.is_file():
+        shutil.copy(skill, site / "skill.md")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -41,6 +41,7 @@ GENERATED: Final = (
     "python-client.md",
     "simulator-settings.md",
     "sink-contract.md",
+    "skill.md",
 )
 """Of ``docs/reference``: ``make generated`` writes these pages."""
 APPENDICES: Final = (

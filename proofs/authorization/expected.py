@@ -93,6 +93,11 @@ FACES: Final[Mapping[str, Door]] = {
     "/v2/Services/{service}/VerificationCheck": Door.CREDENTIAL,
     "/v2/Services/{service}/Verifications/{+sid}": Door.CREDENTIAL,
 }
+OF_AGENTS: Final[Mapping[str, Door]] = {
+    "/agents/act": Door.SECRET,
+    "/llms.txt": Door.OPEN,
+    "/skill.md": Door.OPEN,
+}
 BESIDE_PAGES: Final[Mapping[str, Door]] = {
     "/pay/<method>/callback": Door.SIGNED,
     "/static/<name>": Door.OPEN,
@@ -221,6 +226,7 @@ SOCKET: Final = (
 """Paths of the control socket: whoever may open it is the operator."""
 WITHOUT_DATA: Final[Mapping[str, str]] = {
     "completion": "writes a script for the shell",
+    "mcp": "asks a service over HTTP, with a key of the person that starts it",
     "openapi": "prints the API's document",
     "plugins new": "writes a plugin's first files where its user may write",
     "simulate hilink": "a simulated stick",

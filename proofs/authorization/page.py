@@ -14,6 +14,7 @@ from proofs.authorization.expected import (
     BESIDE_PAGES,
     FACES,
     IN,
+    OF_AGENTS,
     PLACES,
     SIGN_IN,
     SOCKET,
@@ -83,7 +84,7 @@ def _api() -> Iterator[str]:
     )
     things = ", ".join(f"`{name}` ({what})" for name, what in THINGS.items())
     yield f"Another organization's, or the other mode's: {things} is 404, like what is not there.\n"
-    addresses = sorted({**API, **FACES, **BESIDE_PAGES}.items())
+    addresses = sorted({**API, **FACES, **OF_AGENTS, **BESIDE_PAGES}.items())
     yield from _table(("Address", "For"), ((f"`{path}`", _KINDS[door]) for path, door in addresses))
     yield "A face's credential that is wrong or revoked is refused in that face's own words.\n"
 

@@ -589,6 +589,7 @@ NOT_HERE = {
     "phone pair",
     "modem probe",
     "modem doctor",
+    "mcp",
     "openapi",
     "completion",
     "trigger",

@@ -100,6 +100,15 @@ def test_the_address_of_a_page_that_moved_leads_on(site):
     assert 'content="0; url=../page.html"' in french.read_text("utf-8"), "its anchor is another"
 
 
+@pytest.mark.slow
+def test_programs_that_read_find_every_page(site):
+    listed = (site / "llms.txt").read_text("utf-8")
+    assert "## Learn\n\n- [A page](docs/page.html)\n" in listed
+    places = re.findall(r"\]\(([^)]+)\)", listed)
+    assert len(places) == 3
+    assert [place for place in places if not (site / place).is_file()] == []
+
+
 def check_french(page: str) -> None:
     assert '<html class="no-js" lang="fr"' in page
     assert '<strong lang="fr" aria-current="page">Français</strong>' in page

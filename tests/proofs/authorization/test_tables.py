@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trio
 from proofs.authorization import expected, page
 from proofs.authorization.__main__ import PAGE
 
+from risala.config.model import Settings
 from risala.drivers.faces.kannel import KANNEL
 from risala.drivers.faces.playsms import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.engine.gateway.table import OPERATIONS
+from risala.http.api.agents import mount
 from risala.http.api.openapi.document import document_bytes
+from risala.http.common.failed_keys import AnswerTally
+from risala.http.common.plain import PlainRoutes
 from risala.http.control.app import create_control
 from risala.http.control.routes import add_tail
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
@@ -36,6 +41,11 @@ async def test_each_address_beside_the_pages_is_expected(city):
     assert {*city.api.plain.paths(), *rules} == set(expected.API)
     faces = (each.build(each.settings()) for each in (KANNEL, PLAYSMS, TWILIO))
     assert {path.path for face in faces for path in face.paths} == set(expected.FACES)
+    agents = SimpleNamespace(
+        plain=PlainRoutes(body_bytes_max=1, body_timeout_s=1, tally=AnswerTally(), failed_keys=None)
+    )
+    mount(SimpleNamespace(app=agents, gateway=None, settings=Settings()))
+    assert set(agents.plain.paths()) == set(expected.OF_AGENTS)
     pages = {route.path for route in (*CUSTOMERS, *OPERATORS)}
     beside = {
         each.rule for app in (city.dashboard, city.console) for each in app.url_map.iter_rules()

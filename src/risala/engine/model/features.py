@@ -43,6 +43,7 @@ NAMES: Final[tuple[str, ...]] = (
     "overview",
     "handbook",
     "statements",
+    "agents",
 )
 """The features, each after those that it needs, and in the order in which they take part in a
 session; the doctor speaks of them in this order."""

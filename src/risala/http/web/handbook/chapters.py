@@ -28,7 +28,8 @@ _EXCERPT: Final = 160
 """Characters of the line that is shown of a chapter that was found."""
 _HEADING: Final = re.compile(r"^# (.+)$", re.M)
 _ONLY_FORGES: Final = re.compile(
-    r"^(?:\*\*English\*\*|\[English\]).*\n"  # the line of languages
+    r"\A---\n(?:.*\n)*?---\n"  # what a skill says of itself
+    r"|^(?:\*\*English\*\*|\[English\]).*\n"  # the line of languages
     r"|^ *(?:<div dir=\"(?:rtl|ltr)\">|</div>)\n"
     r"|<!--(?:.|\n)*?-->\n?",
     re.M,

@@ -1,0 +1,1 @@
+"""What a person starts for an agent: `risala mcp`."""
