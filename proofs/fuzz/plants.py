@@ -105,6 +105,12 @@ PLANTS: Final = (
         "_escaped(str(value))",
     ),
     Plant(
+        "smsgate",
+        "drivers/faces/smsgate.py",
+        "except (ValueError, RecursionError):",
+        "except RecursionError:",
+    ),
+    Plant(
         "twilio",
         "drivers/faces/twilio/compat.py",
         "except ValueError:  # no base64",

@@ -1,11 +1,11 @@
-"""What is asked in other gateways' words: Kannel's, playSMS's and Twilio's queries, forms and
-headers."""
+"""What is asked in other gateways' words: Kannel's, playSMS's, SMSGate's and Twilio's queries,
+forms, JSON and headers."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes, urlencode
 from xml.etree import ElementTree
@@ -14,6 +14,14 @@ from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, work_
 from risala.config.model import Settings
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
 from risala.drivers.faces.playsms import PlaysmsCompat, PlaysmsSettings
+from risala.drivers.faces.smsgate import (
+    FAILED,
+    SENDS,
+    SHOWS,
+    STATES,
+    SmsgateCompat,
+    SmsgateSettings,
+)
 from risala.drivers.faces.twilio.compat import (
     CHECK,
     MESSAGE,
@@ -49,7 +57,7 @@ _ACCOUNT: Final = "AC" + "0" * 32
 _MESSAGE_ID: Final = "sms_01KB0ZJ4F0W8J5H7M2N9Q3R6T1V4X8Y0"
 _SESSION_ID: Final = "ver_01KB0ZJ4F0W8J5H7M2N9Q3R6T1V4X8Y0"
 _SQLITE_MAX: Final = 2**63 - 1
-_STATUSES: Final = frozenset({200, 201, 202, 400, 401, 402, 403, 404, 429, 503})
+_STATUSES: Final = frozenset({200, 201, 202, 400, 401, 402, 403, 404, 409, 429, 503})
 _PRINCIPAL: Final = Principal("org_1", "key_1", KeyType.SECRET, Mode.LIVE)
 
 
@@ -135,11 +143,21 @@ class _Engine:
         assert is_unicode(sender or "")
         return [_view()], 7
 
+    def sent_with(self, principal: Principal, keys: Sequence[str], /) -> list[MessageView]:
+        assert all(map(is_unicode, keys))
+        assert len(keys) <= 100
+        return [_view() for each in keys if each == "smsgate:order-7:1"]
+
     def verification(self, principal: Principal, start: str, /) -> VerificationView:
         return _session()
 
     def verification_to(self, principal: Principal, to: str, /) -> VerificationView:
         return _session()
+
+    async def perform(self, name: str, arguments: Mapping[str, Any], caller: object) -> object:
+        assert name == "message.cancel"
+        assert arguments["message_id"] == _MESSAGE_ID
+        return {}
 
     async def send_code(self, principal: Principal, command: SendCode) -> str:
         return _SESSION_ID
@@ -282,6 +300,45 @@ def _playsms_seeds() -> Iterator[bytes]:
     yield b"\1\0\0" + urlencode(sent).encode()
 
 
+_SMSGATE: Final = SmsgateCompat(SmsgateSettings())
+_SMSGATE_STATES: Final = {*STATES.values(), FAILED}
+
+
+def _smsgate(octets: bytes) -> None:
+    script = Script(octets)
+    path = script.of((*SENDS, *SHOWS))
+    word = script.some() if script.flag() else base64.b64encode(b"shop:secret")
+    method = "POST" if path in SENDS else script.of(("GET", "DELETE"))
+    arguments = {"id": script.of(("order-7", _MESSAGE_ID, "x" * 37))}
+    headers = {"authorization": "Basic " + word.decode("latin-1")}
+    answer = _asked(_SMSGATE, method, path, arguments, b"", headers, script.rest())
+    if answer is None:
+        return
+    told = json.loads(answer.body)
+    if answer.status in (200, 202):
+        assert {told["state"], *(each["state"] for each in told["recipients"])} <= _SMSGATE_STATES
+        assert told["states"]
+    else:
+        assert told["code"] == answer.status
+        assert told["message"]
+
+
+def _smsgate_seeds() -> Iterator[bytes]:
+    good = {"phoneNumbers": ["22236123456"], "textMessage": {"text": "Salam é"}}
+    for more in (
+        {},
+        {"id": "order-7", "ttl": 3600, "priority": 100, "simNumber": 1},
+        {"phoneNumbers": ["+22236123456", "0022246123456", "0"]},
+        {"scheduleAt": "2026-01-02T08:30:00Z", "validUntil": "2026-01-03T08:30:00+01:00"},
+        {"isEncrypted": True},
+        {"dataMessage": {"data": "AAAA", "port": 1}},
+    ):
+        yield b"\0\0" + json.dumps({**good, **more}).encode()
+    yield b"\1\0" + json.dumps({"message": "\ud800", "phoneNumbers": ["22236123456"]}).encode()
+    yield b"\2\0\0\0"
+    yield b"\3\1\4!!!!\1\1"
+
+
 _TWILIO: Final = TwilioCompat(TwilioSettings())
 _PATHS: Final = (
     *(("POST", MESSAGES), ("GET", MESSAGES), ("GET", MESSAGE)),
@@ -412,6 +469,15 @@ TARGETS: Final = (
         " of 400 and above; what is accepted can be stored and sent",
         _playsms,
         _playsms_seeds,
+        octets_max=600,
+        words=_FACE_WORDS,
+    ),
+    FuzzTarget(
+        "smsgate",
+        "answered in SMSGate's JSON, by a state or a sentence; what is accepted can be stored and"
+        " sent",
+        _smsgate,
+        _smsgate_seeds,
         octets_max=600,
         words=_FACE_WORDS,
     ),

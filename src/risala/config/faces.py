@@ -76,7 +76,7 @@ class HttpSection(Section):
 
 class CompatSection(Section):
     """The HTTP of other gateways besides the API: a table for each, such as ``[compat.kannel]``
-    with ``enabled = true``. ``kannel``, ``twilio`` and ``playsms`` are built in."""
+    with ``enabled = true``. ``kannel``, ``twilio``, ``playsms`` and ``smsgate`` are built in."""
 
     # Each key is a face's own table; the plugin that brings the face validates it.
     model_config = ConfigDict(extra="allow")

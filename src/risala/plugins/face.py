@@ -339,6 +339,13 @@ class FaceService(Protocol):
             start: its id, the first 29 characters of that or more, or its number in digits.
         """
 
+    def sent_with(
+        self, caller: FaceCaller, idempotency_keys: Sequence[str]
+    ) -> Sequence[FaceMessageState]:
+        """The messages of the caller's organization and mode that were accepted with these keys, in
+        the keys' order; a key that no message has is passed over. At most a hundred are looked up.
+        """
+
     async def messages(
         self,
         caller: FaceCaller,

@@ -16,7 +16,8 @@ from smpp_peers.house import Customer, submit
 from smpp_peers.service import SECTION, credential, port_of
 
 pytestmark = pytest.mark.slow
-FACES = "".join(f"[compat.{each}]\nenabled = true\n" for each in ("kannel", "twilio", "playsms"))
+NAMES = ("kannel", "twilio", "playsms", "smsgate")
+FACES = "".join(f"[compat.{each}]\nenabled = true\n" for each in NAMES)
 TO = "+22236123456"
 SERVED = """\
 [numbers]
@@ -71,6 +72,18 @@ def by_playsms(service, account) -> str:
     return key
 
 
+def by_smsgate(service, account) -> str:
+    key, name, password = made(service, account, "smsgate")
+    answer = httpx2.post(
+        f"{service.url}/api/3rdparty/v1/messages",
+        json={"phoneNumbers": [TO], "textMessage": {"text": "by SMSGate"}},
+        auth=(name, password),
+        timeout=HANG_S,
+    )
+    assert answer.status_code == 202
+    return key
+
+
 async def submitted(service, made: tuple[str, str, str], request) -> tuple[str, int]:
     """A submit by a credential of SMPP: the credential, and the status of the answer."""
     key, system_id, password = made
@@ -99,12 +112,13 @@ def entries(service, account):
 async def test_every_face_ends_in_one_timeline_ledger_and_audit(premises):
     simulator = premises.simulator()
     service = premises.running(simulator, more=SECTION + "\n" + FACES)
-    account = service.organization("2.50")
+    account = service.organization("3.00")
     by_the_api(service, account)
     keys = {
         "by Kannel": by_kannel(service, account),
         "by Twilio": by_twilio(service, account),
         "by playSMS": by_playsms(service, account),
+        "by SMSGate": by_smsgate(service, account),
         "by SMPP": await by_smpp(service, account),
     }
     service.wait_settled()
@@ -118,7 +132,7 @@ async def test_every_face_ends_in_one_timeline_ledger_and_audit(premises):
         assert end["code"] == "DELIVERED"
         if each["body"] in keys:
             assert each["keyId"] == begun["values"]["credential"] == keys[each["body"]]
-    assert Counter(e["kind"] for e in entries(service, account)) == {"charge": 5, "topup": 1}
+    assert Counter(e["kind"] for e in entries(service, account)) == {"charge": 6, "topup": 1}
     service.assert_books_agree()
     service.assert_no_bug_logged()
 
@@ -134,6 +148,7 @@ class Ways:
         _, self._sid, self._token = made(service, account, "twilio")
         _, name, token = made(service, account, "playsms")
         self._playsms = {"app": "ws", "op": "pv", "u": name, "h": token, "to": DAKAR, "msg": "six"}
+        self._smsgate = made(service, account, "smsgate")[1:]
         self._smpp = credential(service, account.organization_id)
         whose = ("--org", account.organization_id)
         self.messages: dict[str, Callable[[], str]] = {
@@ -144,6 +159,7 @@ class Ways:
                 f"/2010-04-01/Accounts/{self._sid}/Messages.json", Body="three"
             ),
             "playsms": self._by_playsms,
+            "smsgate": self._by_smsgate,
             "smpp": self._by_smpp,
             "command": lambda: self._command("send", DAKAR, "four", *whose),
         }
@@ -176,6 +192,12 @@ class Ways:
         answer = self._service.client.get("/index.php", params=self._playsms)
         return f"{answer.status_code} {answer.text}"
 
+    def _by_smsgate(self) -> str:
+        given = {"phoneNumbers": [DAKAR], "textMessage": {"text": "by SMSGate"}}
+        path = "/api/3rdparty/v1/messages"
+        answer = self._service.client.post(path, json=given, auth=self._smsgate)
+        return f"{answer.status_code} {answer.text}"
+
     def _by_smpp(self) -> str:
         request = submit("by SMPP", destination_addr=DAKAR[1:])
         _, status = trio.run(submitted, self._service, self._smpp, request)
@@ -193,6 +215,7 @@ REFUSALS = {
     "kannel": f"403 {NOT_OPEN}",
     "twilio": '"code":21408',
     "playsms": "403 ",
+    "smsgate": "403 ",
     "smpp": f"SMPP {ESME_RINVDSTADR}",
     "command": "exit 1",
 }
@@ -202,6 +225,7 @@ ANSWERS = {
     "kannel": "202 ",
     "twilio": "201 ",
     "playsms": '"status":"OK"',
+    "smsgate": "202 ",
     "smpp": "SMPP 0",
     "command": "exit 0",
 }

@@ -137,7 +137,7 @@ def settings():
         path.write_text(
             "[log]\n"
             "[compat.kannel]\nenabled = true\n[compat.twilio]\nenabled = true\n"
-            "[compat.playsms]\nenabled = true\n"
+            "[compat.playsms]\nenabled = true\n[compat.smsgate]\nenabled = true\n"
             "[webhooks]\nallow_insecure = true\n"
             f'[mail]\nhost = "127.0.0.1"\nport = {mail_port}\nsecurity = "none"\n'
             'user = "risala"\npassword_env = "RISALA_PLANTED_MAIL"\n'

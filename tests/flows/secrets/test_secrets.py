@@ -22,6 +22,7 @@ from risala.engine.gateway.table import OPERATIONS
 
 pytestmark = pytest.mark.slow
 TO = "+22236123456"
+SMSGATE = "/api/3rdparty/v1/messages"
 BODIES = ("risala.db", "risala.db-wal", "risala.db-shm")
 """Files that may hold texts of messages and webhooks' addresses. Never a key, a code, a session, or
 what signs a webhook or is sent along to it: that is sealed."""
@@ -109,7 +110,7 @@ class House:
             value = self.make("key.create", type=kind, **self.whose)["value"]
             self.keep(f"a {kind} key", value)
         self.key = {"x-api-key": self.secrets.nowhere["a secret key"]}
-        for face in ("kannel", "twilio", "playsms", "smpp"):
+        for face in ("kannel", "twilio", "playsms", "smsgate", "smpp"):
             found = self.make("credential.create", face=face, **self.whose)
             self.keep(f"a password of {face}", found["password"])
             setattr(self, face, (found["credential"]["username"], found["password"]))
@@ -139,8 +140,11 @@ class House:
         name, token = self.playsms
         given = {"app": "ws", "op": "pv", "u": name, "h": token, "to": TO, "msg": body}
         assert self.ask("GET", "/index.php", params=given).status_code == 200
+        given = {"phoneNumbers": [TO], "textMessage": {"text": body}}
+        sent = self.ask("POST", SMSGATE, json=given, auth=self.smsgate)
+        assert sent.status_code == 202, sent.text
         self.service.wait_settled()
-        assert self.simulator.texts()[body] == 4
+        assert self.simulator.texts()[body] == 5
         self.perform("webhook.test", endpoint_id=self.hook)
 
     def codes(self):
@@ -316,6 +320,7 @@ class House:
             self.ask("GET", "/cgi-bin/sendsms", params={**given, "to": TO, "text": "x"})
         given = {"app": "ws", "op": "pv", "u": self.playsms[0], "h": password, "to": TO, "msg": "x"}
         self.ask("GET", "/index.php", params=given)
+        self.ask("POST", SMSGATE, json={}, auth=(self.smsgate[0], password))
         place = f"/2010-04-01/Accounts/{self.twilio[0]}/Messages.json"
         self.ask("POST", place, data={"To": TO}, auth=(self.twilio[0], password))
         host = urlsplit(self.service.url)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from urllib.parse import urlencode
 
@@ -12,11 +13,13 @@ from tests.http.faces.face_office import TO, open_office
 from risala.config.payments import BillingSection
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
 from risala.drivers.faces.playsms import PlaysmsCompat, PlaysmsSettings
+from risala.drivers.faces.smsgate import SmsgateCompat, SmsgateSettings
 from risala.drivers.faces.twilio.compat import TwilioCompat, TwilioSettings
 
 FACES = {
     "kannel": KannelCompat(KannelSettings()),
     "playsms": PlaysmsCompat(PlaysmsSettings()),
+    "smsgate": SmsgateCompat(SmsgateSettings()),
     "twilio": TwilioCompat(TwilioSettings()),
 }
 
@@ -56,3 +59,16 @@ async def test_twilio(office, autojump_clock):
     refused = await office.form(path, fields, (made["username"], word))
     assert refused.status_code == 429
     assert json.loads(await refused.get_data())["code"] == 20429
+
+
+async def test_smsgate(office, autojump_clock):
+    made, word = await office.credential("smsgate")
+    basic = base64.b64encode(f"{made['username']}:{word}".encode()).decode()
+    body = json.dumps({"phoneNumbers": [TO], "textMessage": {"text": "x"}})
+    headers = {"authorization": f"Basic {basic}", "content-type": "application/json"}
+    path = "/api/3rdparty/v1/messages"
+    assert (await office.client.post(path, headers=headers, data=body)).status_code == 202
+    refused = await office.client.post(path, headers=headers, data=body)
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) > 1
+    assert json.loads(await refused.get_data())["code"] == 429

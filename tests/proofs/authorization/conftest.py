@@ -25,6 +25,7 @@ from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.faces.kannel import KANNEL
 from risala.drivers.faces.playsms import PLAYSMS
+from risala.drivers.faces.smsgate import SMSGATE
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.drivers.payments.mobile_money import BankSmsSettings, MobileMoneySettings, build_wallet
 from risala.drivers.testmode import FACTORY
@@ -311,7 +312,7 @@ async def built_city(
     drivers = {**lines, "test": FACTORY.build("test", None)}
     wallet = MobileMoneySettings(merchant="038 221", sms=sms)
     bankily = build_wallet("bankily", "Bankily", wallet)
-    faces = {each.name: each.build(each.settings()) for each in (KANNEL, PLAYSMS, TWILIO)}
+    faces = {each.name: each.build(each.settings()) for each in (KANNEL, PLAYSMS, SMSGATE, TWILIO)}
     outside = Connections(outbound=outbound, payments={"bankily": bankily}, faces=faces)
     if seams is None:
         seams = Seams(clock, IdSource(clock), inline_journal=True, parts=ON_LOOP)

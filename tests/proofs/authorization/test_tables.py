@@ -15,6 +15,7 @@ from proofs.authorization.__main__ import PAGE
 from risala.config.model import Settings
 from risala.drivers.faces.kannel import KANNEL
 from risala.drivers.faces.playsms import PLAYSMS
+from risala.drivers.faces.smsgate import SMSGATE
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.engine.gateway.table import OPERATIONS
 from risala.http.api.agents import mount
@@ -39,7 +40,7 @@ async def test_each_address_beside_the_pages_is_expected(city):
         re.sub(r"(?<=assets/).*", "<name>", each.rule) for each in city.api.url_map.iter_rules()
     }
     assert {*city.api.plain.paths(), *rules} == set(expected.API)
-    faces = (each.build(each.settings()) for each in (KANNEL, PLAYSMS, TWILIO))
+    faces = (each.build(each.settings()) for each in (KANNEL, PLAYSMS, SMSGATE, TWILIO))
     assert {path.path for face in faces for path in face.paths} == set(expected.FACES)
     agents = SimpleNamespace(
         plain=PlainRoutes(body_bytes_max=1, body_timeout_s=1, tally=AnswerTally(), failed_keys=None)

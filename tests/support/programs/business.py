@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import quote, urlencode
 
 from programs.program import Program, as_json, as_python_json, member, parsed
@@ -197,7 +198,71 @@ MESHCENTRAL = Program(
     reads=(HookMessage("+22236123456", "[[MeshCentral]] Verification code is: 561166", None),),
     takes=lambda answer: answer.status == 200,
 )
+CHATWOOT_DATA = {
+    "account": {"id": 1, "name": "Shop"},
+    "additional_attributes": {},
+    "content_attributes": {},
+    "content_type": "text",
+    "content": "Your order is on its way.",
+    "conversation": {
+        "additional_attributes": {},
+        "can_reply": True,
+        "channel": "Channel::Api",
+        "contact_inbox": {"id": 7, "contact_id": 5, "inbox_id": 3, "source_id": "22236123456"},
+        "id": 48,
+        "inbox_id": 3,
+        "messages": [{"id": 24753, "content": "Your order is on its way.", "message_type": 1}],
+        "labels": [],
+        "meta": {
+            "sender": {
+                "id": 5,
+                "name": "Mariem",
+                "phone_number": "+22236123456",
+                "type": "contact",
+            },
+            "assignee": {"id": 2, "name": "Sidi", "type": "user"},
+            "hmac_verified": False,
+        },
+        "status": "open",
+        "unread_count": 0,
+    },
+    "created_at": "2026-11-30T08:00:00.000Z",
+    "id": 24753,
+    "inbox": {"id": 3, "name": "SMS"},
+    "message_type": "outgoing",
+    "private": False,
+    "sender": {"id": 2, "name": "Sidi", "email": "sidi@shop.example", "type": "user"},
+    "source_id": None,
+    "event": "message_created",
+}
+CHATWOOT = Program(
+    preset="chatwoot",
+    source=(
+        "chatwoot/chatwoot 4.14.2, app/listeners/webhook_listener.rb, lib/webhooks/trigger.rb, "
+        "app/presenters/conversations/event_data_presenter.rb: RestClient, which raises from 400 on"
+    ),
+    proof=HookProof.PATH,
+    headers={"user-agent": "rest-client/2.1.0", "accept": "application/json"},
+    body=as_json(CHATWOOT_DATA),
+    reads=(
+        HookMessage(
+            "+22236123456", "Your order is on its way.", None, reference="24753", once="24753"
+        ),
+    ),
+    takes=lambda answer: answer.status < 400,
+)
+CHATWOOT_BESIDE = tuple(
+    replace(CHATWOOT, body=as_json({**CHATWOOT_DATA, **other}), reads=())
+    for other in (
+        {"private": True},
+        {"message_type": "incoming"},
+        {"event": "message_updated"},
+        {"event": "conversation_created", "message_type": None},
+    )
+)
+"""What Chatwoot also tells the same address, and nobody wants sent."""
 PROGRAMS = (
     *(ODOO, ERPNEXT, ERPNEXT_GET, NOVU, TRACCAR, TRACCAR_FORM, COMMCARE, COMMCARE_POST),
-    *(DHIS2, DHIS2_FORM, MESHCENTRAL),
+    *(DHIS2, DHIS2_FORM, MESHCENTRAL, CHATWOOT),
+    *CHATWOOT_BESIDE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from urllib.parse import urlencode
 
 from programs.program import Program, as_json, as_python_json, is_2xx
@@ -166,6 +167,19 @@ KUMA_GET = Program(
     body=b"",
     reads=alert(KUMA_TEXT),
 )
+KUMA_SMS = Program(
+    preset="uptime-kuma-sms",
+    source=(
+        "louislam/uptime-kuma 6398a958, server/notification-providers/sms-gateway.js: axios, which "
+        "throws for each status but 2xx; a `status` of `failed` in the answer's JSON is an error"
+    ),
+    proof=HookProof.HEADER,
+    suffix="/api/v1/sms/send",
+    headers={"x-api-key": "{secret}", "user-agent": "axios/1.7.7"},
+    body=as_json({"to": "+22236123456", "body": KUMA_TEXT}),
+    reads=(HookMessage("+22236123456", KUMA_TEXT, None),),
+    takes=lambda answer: is_2xx(answer) and json.loads(answer.body).get("status") != "failed",
+)
 NAGIOS = Program(
     preset="nagios",
     source=(
@@ -311,6 +325,17 @@ SYNOLOGY = Program(
 )
 PROGRAMS = (
     *(ALERTMANAGER, ALERTMANAGER_ONE, ALERTMANAGER_TEMPLATED, GRAFANA, GRAFANA_TEMPLATED),
-    *(KUMA, KUMA_GET, NAGIOS, NAGIOS_HOST, GATUS, HEALTHCHECKS, LIBRENMS, ZABBIX, APPRISE),
+    *(
+        KUMA,
+        KUMA_GET,
+        KUMA_SMS,
+        NAGIOS,
+        NAGIOS_HOST,
+        GATUS,
+        HEALTHCHECKS,
+        LIBRENMS,
+        ZABBIX,
+        APPRISE,
+    ),
     *(HOME, HOME_GET, HOME_FORM, SYNOLOGY),
 )

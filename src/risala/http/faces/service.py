@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -64,6 +64,8 @@ REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
 
 
 _PLACE_DIGITS_MAX: Final = 18
+KEYS_MAX: Final = 100
+"""The most idempotency keys that are looked up at once: a statement for each that has a message."""
 
 
 class CompatGateway(Protocol):
@@ -87,6 +89,8 @@ class CompatGateway(Protocol):
     ) -> str: ...
 
     def message(self, principal: Principal, start: str, /) -> MessageView: ...
+
+    def sent_with(self, principal: Principal, keys: Sequence[str], /) -> list[MessageView]: ...
 
     def messages(
         self,
@@ -161,6 +165,13 @@ class RequestService:
     def message(self, caller: FaceCaller, start: str) -> FaceMessageState:
         with _refused():
             return _state(self._access.message(self._principal(caller), start))
+
+    def sent_with(
+        self, caller: FaceCaller, idempotency_keys: Sequence[str]
+    ) -> Sequence[FaceMessageState]:
+        with _refused():
+            keys = idempotency_keys[:KEYS_MAX]
+            return [*map(_state, self._access.sent_with(self._principal(caller), keys))]
 
     async def messages(
         self,

@@ -50,7 +50,12 @@ async def create(house, face="kannel", username=None, mode=Mode.LIVE, **more):
 @pytest.mark.parametrize(
     ("face", "username", "length"),
     [
-        *(("kannel", "shop", 32), ("twilio", None, 72), ("playsms", "cloud", 32)),
+        *(
+            ("kannel", "shop", 32),
+            ("twilio", None, 72),
+            ("playsms", "cloud", 32),
+            ("smsgate", "phone", 32),
+        ),
         *(("smpp", "shop-1", 8), ("morse", None, 32)),
     ],
 )

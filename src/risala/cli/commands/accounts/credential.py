@@ -17,7 +17,7 @@ from risala.engine.features.compat.records import (
 
 @click.group()
 def credential() -> None:
-    """User names and passwords for Kannel, Twilio, playSMS and SMPP clients.
+    """User names and passwords for Kannel, Twilio, playSMS, SMSGate and SMPP clients.
 
     \b
     Example:
@@ -42,8 +42,8 @@ def credential() -> None:
 @click.option("--inbound", is_flag=True, help="Also send it the texts from phones (smpp).")
 @asks(credentials.CREATE)
 def credential_create(made: CreatedCredential) -> None:
-    """Create a credential for FACE (kannel, twilio, playsms, smpp, or a plugin's) and print its
-    password, once.
+    """Create a credential for FACE (kannel, twilio, playsms, smsgate, smpp, or a plugin's) and
+    print its password, once.
 
     \b
     Examples:

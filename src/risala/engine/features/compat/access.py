@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -83,6 +83,19 @@ class CompatAccess:
         if view is None or view.to == FORGOTTEN:
             raise NotFound(_NO_MESSAGE)
         return view
+
+    def sent_with(self, principal: Principal, keys: Sequence[str]) -> list[MessageView]:
+        """The caller's messages that were accepted with these idempotency keys, in their order."""
+        stored = self._services.repositories.messages
+        own = principal.organization_id, principal.mode
+        used = stored.used_keys(*own, keys)
+        views: list[MessageView] = []
+        for key in keys:
+            known = stored.known_answer(*own, key) if key in used else None
+            view = None if known is None else stored.find(json.loads(known)["messageId"])
+            if view is not None and view.to != FORGOTTEN:
+                views.append(view)
+        return views
 
     def messages(
         self,

@@ -54,7 +54,8 @@ class CreateCredential(OfOrganization):
     """Create a credential with which an organization uses a face other than the API."""
 
     face: Text
-    """``kannel``, ``twilio``, ``playsms``, ``smpp``, or the name of a plugin's face."""
+    """``kannel``, ``twilio``, ``playsms``, ``smsgate``, ``smpp``, or the name of a
+    plugin's face."""
     username: MaybeText = None
     """None: made up."""
     mode: ModeWord = "live"

@@ -22,7 +22,8 @@ class CompatCredential:
     id: Annotated[str, UNAUDITED]
     organization_id: Annotated[str, UNAUDITED]
     face: Annotated[str, AUDITED]
-    """The face that it is for: ``kannel``, ``twilio``, ``playsms``, ``smpp``, or a plugin's."""
+    """The face that it is for: ``kannel``, ``twilio``, ``playsms``, ``smsgate``, ``smpp``, or a
+    plugin's."""
     username: Annotated[str, AUDITED]
     mode: Annotated[Mode, AUDITED]
     name: Annotated[str | None, AUDITED]

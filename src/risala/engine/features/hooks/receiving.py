@@ -147,6 +147,8 @@ class HookReceiver:
         self._rates.spend(whose, steps.used, trio.current_time())
         if isinstance(messages, HookFault):
             return (_never(messages.code, messages.sentence),)
+        if not messages:
+            return (HookResult(HookOutcome.ACCEPTED),)
         proof, at_ms, once = HookProof(known.hook.proof), self._clock.now_ms(), None
         if proof is HookProof.STANDARD_WEBHOOKS:
             once = request.headers.get("webhook-id")

@@ -189,6 +189,12 @@ GUIDES: Final[Mapping[str, tuple[GuideStep, ...]]] = {
             FIELD_TEXT, {"field": "Additional Headers"}, '{\n  "Authorization": "<secret>"\n}'
         ),
     ),
+    "uptime-kuma-sms": (
+        GuideStep(OPEN, {"place": "Settings → Notifications → Setup Notification"}),
+        GuideStep(CHOOSE, {"field": "Notification Type", "choice": "SMS Gateway"}),
+        GuideStep(ADDRESS, {"field": "Server URL"}),
+        GuideStep(SECRET, {"field": "API Key"}),
+    ),
     "nagios": (
         GuideStep(FILE, {"file": "/etc/nagios/risala-header"}, "Authorization: Bearer <secret>"),
         GuideStep(FILE, {"file": "commands.cfg"}, _NAGIOS),
@@ -209,6 +215,10 @@ GUIDES: Final[Mapping[str, tuple[GuideStep, ...]]] = {
         GuideStep(
             N_("Create the parameter {name}. Its value is the address."), {"name": "sms.endpoint"}
         ),
+    ),
+    "chatwoot": (
+        GuideStep(OPEN, {"place": "Settings → Inboxes → Add Inbox → API"}),
+        GuideStep(ADDRESS, {"field": "Webhook URL"}),
     ),
 }
 """By preset, for its first proof; the others have :data:`BY_PROOF`."""

@@ -17,7 +17,13 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows_form
 
 REVOKED: Final = N_("The credential is revoked.")
-FACES: Final = {"kannel": "Kannel", "twilio": "Twilio", "playsms": "playSMS", "smpp": "SMPP"}
+FACES: Final = {
+    "kannel": "Kannel",
+    "twilio": "Twilio",
+    "playsms": "playSMS",
+    "smsgate": "SMSGate",
+    "smpp": "SMPP",
+}
 """The names of the built-in ones; any other is shown as it is."""
 
 

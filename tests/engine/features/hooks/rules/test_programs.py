@@ -1,5 +1,7 @@
 """Each preset against its program's own requests, and what the program takes for yes."""
 
+from dataclasses import replace
+
 import pytest
 
 from programs import business, monitoring, sign_in
@@ -54,7 +56,9 @@ def test_a_program_takes_the_answers_for_what_they_are(program):
     request = program.request()
 
     def answered(result):
-        results = [HookResult(**{**fields(result), "message": each}) for each in program.reads]
+        results = [
+            HookResult(**{**fields(result), "message": each}) for each in program.reads or [None]
+        ]
         return answer_of(found.answer, request, results)
 
     assert program.takes(answered(HookResult(HookOutcome.ACCEPTED)))
@@ -76,6 +80,14 @@ def test_each_preset_has_its_program_s_request():
 def test_each_proof_of_a_preset_is_that_of_a_request_or_carries_no_header():
     for each in presets():
         assert each.header or HookProof.HEADER not in each.proofs
+
+
+def test_chatwoot_s_notes_and_customers_are_passed_over():
+    found = preset("chatwoot")
+    for program in business.CHATWOOT_BESIDE:
+        assert read(found.mapping, program.request()) == ()
+    for body in (b"{}", b"[]", b'"event"'):
+        assert read(found.mapping, replace(business.CHATWOOT, body=body).request()) == ()
 
 
 def test_supabase_signs_with_each_of_its_secrets():

@@ -344,3 +344,29 @@ def test_the_largest_requests_that_programs_make_stay_within_the_budget():
     message = {"content": "é" * 500, "numbers": [{"uuid": "u", "number": "+22236123456"}]}
     batch = {"params": {"messages": [message] * HOOK_MESSAGES_MAX}}
     assert len(read(preset("odoo").mapping, asked(batch))) == HOOK_MESSAGES_MAX
+
+
+@pytest.mark.parametrize(
+    ("only", "is_read"),
+    [
+        ("/event=made", True),
+        ("/event=made /new=true /no=7", True),
+        ("/event=other", False),
+        ("/event=made /new=false", False),
+        ("/none=made", False),
+        ("/list=made", False),
+        ("/null=None", False),
+        ("/a=b=c", False),
+    ],
+)
+def test_a_mapping_passes_over_what_it_does_not_mean(only, is_read):
+    body = {"event": "made", "new": True, "no": 7, "list": ["made"], "null": None, "text": "x"}
+    found_messages = found({"text": "/text", "only": only}, body)
+    assert bool(found_messages) is is_read
+    assert not isinstance(found_messages, HookFault)
+
+
+@pytest.mark.parametrize("only", ["event=made", "/event", "/event=", "=", "/a~2=b"])
+def test_conditions_that_are_none(only):
+    with pytest.raises(MappingError, match="only"):
+        mapping_of({"text": "/text", "only": only})

@@ -72,6 +72,9 @@ class HookMapping:
     reference: HookSource | None = None
     locale: HookSource | None = None
     once: HookSource | None = None
+    only: tuple[tuple[tuple[str, ...], str], ...] = ()
+    """Pointers, and the word that each must have; a request of which one has another sends nothing,
+    and nothing is wrong with it."""
     is_cut: bool = False
     """Whether a text that is too long is cut, as an alert's is, and not refused."""
 
@@ -86,7 +89,7 @@ def mapping_of(table: Mapping[str, object], *, is_cut: bool = False) -> HookMapp
     Raises:
         MappingError: it is none.
     """
-    unknown = sorted(set(table) - {*_WORDS, "reads", "each", "text"})
+    unknown = sorted(set(table) - {*_WORDS, "reads", "each", "text", "only"})
     if unknown:
         raise MappingError(f"A mapping has no `{unknown[0][:40]}`.")
     for name, value in table.items():
@@ -105,6 +108,7 @@ def mapping_of(table: Mapping[str, object], *, is_cut: bool = False) -> HookMapp
         reads=_READS[_READS.index(reads)],
         each=None if not each else _pointer_of("each", each),
         text=text,
+        only=tuple(_condition_of(word) for word in words.get("only", "").split()),
         is_template=is_template,
         is_cut=is_cut,
         **sources,
@@ -119,6 +123,13 @@ def _text_of(written: str) -> tuple[tuple[Line, ...], bool]:
     if len(written) > TEMPLATE_CHARACTERS_MAX:
         raise MappingError(f"A template has at most {TEMPLATE_CHARACTERS_MAX} characters.")
     return tuple(tuple(_pieces(line)) for line in written.splitlines()), True
+
+
+def _condition_of(written: str) -> tuple[tuple[str, ...], str]:
+    pointer, equals, word = written.rpartition("=")
+    if not equals or not word:
+        raise MappingError("`only` has conditions such as `/event=created`, with spaces between.")
+    return _pointer_of("only", pointer), word
 
 
 def _pieces(line: str) -> Iterator[str | HookSource]:

@@ -87,13 +87,16 @@ class _Scope:
 def read(
     mapping: HookMapping, request: HookRequest, steps: WorkBudget | None = None
 ) -> tuple[HookMessage, ...] | HookFault:
-    """The messages that a request asks for, at least one; or why there are none.
+    """The messages that a request asks for; or why there are none. Empty: it is one of those that
+    the mapping passes over.
 
     Args:
         steps: counts the work; None: a budget of :data:`HOOK_STEPS_MAX`.
     """
     try:
         scope = _scope_of(mapping, request, steps or WorkBudget(HOOK_STEPS_MAX))
+        if not all(_has(scope, *condition) for condition in mapping.only):
+            return ()
         scopes = [scope] if mapping.each is None else [*_scopes_in(mapping.each, scope)]
         if not scopes:
             raise _Unread("missing_field", f"The list `{_written(mapping.each)}` is empty.")
@@ -102,6 +105,16 @@ def read(
         return unread.fault
     except WorkBudgetSpent:
         return _TOO_MUCH
+
+
+def _has(scope: _Scope, pointer: tuple[str, ...], word: str) -> bool:
+    """Whether the value at a pointer is a word, a number, or ``true`` or ``false``."""
+    for values in _walked(pointer, scope.values, scope.steps):
+        value = values[0]
+        if isinstance(value, bool):
+            return word == ("true" if value else "false")
+        return isinstance(value, str | int) and str(value) == word
+    return False
 
 
 _TOO_MUCH: Final = HookFault(
