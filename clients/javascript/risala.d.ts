@@ -102,6 +102,8 @@ export interface Message {
   status: MessageStatus;
   segments: number | null;
   encoding: string | null;
+  /** 0: a flash message. */
+  messageClass: 0 | null;
   price: string | null;
   currency: string | null;
   attempts: number | null;
@@ -242,6 +244,8 @@ export class Risala {
       idempotencyKey?: string;
       sendAt?: string | Date;
       validitySeconds?: number;
+      /** 0: a flash message, which the phone shows at once and does not keep. */
+      messageClass?: 0;
       metadata?: Record<string, string>;
     },
   ): Promise<SentMessage>;

@@ -300,9 +300,10 @@ export class Risala {
    * carries one idempotency key, yours or one that is made for the call.
    */
   async sendMessage(to, body, options = {}) {
-    const { from, sendAt, validitySeconds, metadata, signal } = options;
+    const { from, sendAt, validitySeconds, metadata, messageClass, signal } = options;
     const idempotencyKey = options.idempotencyKey ?? (await freshKey());
-    const asked = { to, body, from, sendAt: iso(sendAt), validitySeconds, metadata, idempotencyKey };
+    const sent = { to, body, from, sendAt: iso(sendAt), validitySeconds, metadata, messageClass };
+    const asked = { ...sent, idempotencyKey };
     return this.#ask("/api/sms", asked, { signal, isRepeatable: true, idempotencyKey });
   }
 

@@ -11,7 +11,7 @@ _RULES: Final[Mapping[str, str]] = {
         keyring.py: read
         receiptgroups.py: alone
         roles.py: judge
-        router.py: pinned channel_route usual_first usual_of
+        router.py: pinned channel_route usual_first usual_of plain message_class_of as_flash
         sealing.py: seal unseal key_of read
         trail/chain.py: canonical hash_of moment
         trail/heads.py: signed_head public_key heads_of

@@ -49,6 +49,22 @@ def test_a_text_is_read_by_its_data_coding(data_coding: int, octets: bytes, text
     assert command(submit(data_coding=data_coding, short_message=octets)).body == text
 
 
+@pytest.mark.parametrize(
+    ("data_coding", "octets", "text"),
+    [
+        (0xF0, b"Bonjour \x05", "Bonjour é"),
+        (0x10, b"Bonjour \x05", "Bonjour é"),
+        (0x18, "السلام".encode("utf-16-be"), "السلام"),
+    ],
+)
+def test_class_0_is_a_flash_message(data_coding: int, octets: bytes, text: str):
+    flash = submit(data_coding=data_coding, short_message=octets)
+    for alphabet in (GSM7, DefaultAlphabet.LATIN1):
+        told = command(flash, alphabet)
+        assert (told.body, told.message_class) == (text, 0)
+    assert command(submit()).message_class is None
+
+
 def test_data_coding_0_may_be_latin_1_where_the_settings_say_so():
     request = submit(short_message="é".encode("latin-1"))
     assert command(request, DefaultAlphabet.LATIN1).body == "é"
@@ -90,7 +106,8 @@ def test_the_sender_is_a_name_or_nobody():
         ({"destination_addr": ""}, 0x0B),
         ({"data_coding": 4, "short_message": b"\x01\x02"}, 0x104),
         ({"data_coding": 0xF5}, 0x104),
-        ({"data_coding": 0x10}, 0x104),
+        ({"data_coding": 0xF1}, 0x104),
+        ({"data_coding": 0x11}, 0x104),
         ({"data_coding": 8, "short_message": "السلام".encode("utf-16-be")[:-1]}, 0x104),
         ({"esm_class": 1}, 0x43),
         ({"esm_class": 2}, 0x43),

@@ -84,6 +84,7 @@ class Inbox:
             "to": message.recipient,
             "text": message.text,
             "segments": message.segments,
+            **({"flash": True} if message.flash else {}),
         }
         try:
             with self.path.open("a", encoding="utf-8") as inbox:
@@ -327,7 +328,13 @@ class Demo:
 
     def _receive(self, message: ReceivedMessage) -> None:
         self._inbox.receive(message)
-        self._phones.got(message.recipient, message.sender, message.text, message.at_ms)
+        self._phones.got(
+            message.recipient,
+            message.sender,
+            message.text,
+            message.at_ms,
+            is_flash=message.flash,
+        )
 
     def _deliver(self, parts: Sequence[DeliverSm | DataSm]) -> bool:
         simulator = self._carrier.simulator

@@ -66,6 +66,8 @@ class PhoneText:
     text: str
     is_written: bool
     """Whether the phone wrote it."""
+    is_flash: bool = False
+    """Whether the phone showed it at once, and did not keep it."""
 
 
 class Phones:
@@ -78,9 +80,11 @@ class Phones:
         self._texts: OrderedDict[str, deque[PhoneText]] = OrderedDict()
         self._reference = 0
 
-    def got(self, phone: str, sender: str, text: str, at_ms: int) -> None:
+    def got(
+        self, phone: str, sender: str, text: str, at_ms: int, *, is_flash: bool = False
+    ) -> None:
         """A whole message reached a phone."""
-        self._note(phone, PhoneText(at_ms, sender, text, is_written=False))
+        self._note(phone, PhoneText(at_ms, sender, text, is_written=False, is_flash=is_flash))
 
     def write(self, phone: str, to: str, text: str) -> str:
         """Let a phone write to a number of ours; returns the phone in its one form.
@@ -148,6 +152,7 @@ class _Words:
     who: str
     text: str
     got: str
+    flash: str
     wrote: str
     phone: str
     phone_hint: str
@@ -170,6 +175,7 @@ _WORDS: Final = {
         who="With",
         text="Text",
         got="From {other}",
+        flash="Flash from {other}",
         wrote="To {other}",
         phone="Phone",
         phone_hint="The number that writes.",
@@ -191,6 +197,7 @@ _WORDS: Final = {
         who="Avec",
         text="Texte",
         got="De {other}",
+        flash="Flash de {other}",
         wrote="À {other}",
         phone="Téléphone",
         phone_hint="Le numéro qui écrit.",
@@ -210,6 +217,7 @@ _WORDS: Final = {
         who="مع",
         text="النص",
         got="من {other}",
+        flash="رسالة فلاش من {other}",
         wrote="إلى {other}",
         phone="الهاتف",
         phone_hint="الرقم الذي يكتب.",
@@ -289,5 +297,6 @@ def _clock(at_ms: int, zone: ZoneInfo) -> str:
 
 
 def _other(words: _Words, text: PhoneText) -> str:
-    sentence = words.wrote if text.is_written else words.got
+    got = words.flash if text.is_flash else words.got
+    sentence = words.wrote if text.is_written else got
     return sentence.format(other=_LTR.format(text.other))

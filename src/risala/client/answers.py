@@ -58,6 +58,8 @@ class Message:
     """None once the service no longer keeps it."""
     segments: int | None = None
     encoding: str | None = None
+    message_class: int | None = None
+    """0: a flash message."""
     price: Decimal | None = None
     currency: str | None = None
     attempts: int | None = None

@@ -77,15 +77,17 @@ class AsyncRisala:
         send_at: When | None = None,
         validity_seconds: int | None = None,
         metadata: Mapping[str, str] | None = None,
+        message_class: int | None = None,
     ) -> answers.SentMessage:
         """Send an SMS. It is stored, charged and on the service's disk when this returns.
 
         Every attempt of the call carries one idempotency key: yours, or one that is made for it. An
         error has it too, as ``error.idempotency_key``: with it the message can be sent again, and
-        goes out once.
+        goes out once. ``message_class=0`` sends a flash message, which the phone shows at once and
+        does not keep.
         """
         message = OutgoingMessage(
-            to, body, sender, idempotency_key, send_at, validity_seconds, metadata
+            *(to, body, sender, idempotency_key, send_at, validity_seconds, metadata, message_class)
         )
         return await self._caller.ask(calls.send_message(message))
 

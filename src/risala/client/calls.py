@@ -49,6 +49,8 @@ class OutgoingMessage:
     send_at: When | None = None
     validity_seconds: int | None = None
     metadata: Mapping[str, str] | None = None
+    message_class: int | None = None
+    """0: a flash message, which the phone shows at once and does not keep."""
 
 
 BatchResult = answers.SentMessage | RefusedError
@@ -120,6 +122,7 @@ def _message(message: OutgoingMessage) -> dict[str, Any]:
             "sendAt": when(message.send_at),
             "validitySeconds": message.validity_seconds,
             "metadata": None if message.metadata is None else dict(message.metadata),
+            "messageClass": message.message_class,
         }
     )
 

@@ -56,6 +56,8 @@ class MessageEvent(WebhookEvent):
     price: Decimal | None = None
     """The price of the message. None: the service is of an older version."""
     currency: str | None = None
+    message_class: int | None = None
+    """0: a flash message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,7 @@ class LoopbackDriver:
             query=False,
             validity=False,
             window_max=100,
+            flash=True,
         )
         self.carrier = carrier
         self._settings = settings

@@ -62,6 +62,7 @@ class TestModeDriver:
             query=False,
             validity=True,
             window_max=100,
+            flash=True,
         )
         self._nursery: trio.Nursery | None = None
         self._context: DriverContext | None = None

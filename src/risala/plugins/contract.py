@@ -220,6 +220,9 @@ class Capabilities:
     ``Throttled`` leave no trace. A segment that waits to be fetched uses a place of ``window_max``,
     and the time of ``submit_s`` begins again when it is fetched. Needs ``takes_whole``;
     :meth:`Posting.post` is not called."""
+    flash: bool = False
+    """True: it sends flash messages (:attr:`Segment.message_class`). A driver without it never gets
+    one. Since contract 1.1."""
 
 
 class DriverContext(Protocol):

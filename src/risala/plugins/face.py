@@ -215,6 +215,8 @@ class FaceMessage:
     """The message's place in a longer one that the customer cut; None: it is not a part."""
     part_in_ucs2: bool = False
     """True: all parts of that message are in UCS-2; False: in GSM 03.38."""
+    message_class: int | None = None
+    """0: a flash message; None: an ordinary one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,7 @@ _OF_CAPABILITIES: Final[tuple[tuple[str, _Fits, str], ...]] = (
             "secret_address",
             "same_id_is_safe",
             "fetches",
+            "flash",
         )
     ),
     (

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from risala.engine.model.errors import (
+    ClassNotPossible,
     Conflict,
     CountryNotOpen,
     Draining,
@@ -64,6 +65,7 @@ STATUS_OF: Final[Mapping[type[EngineError], int]] = {
     RecipientOptedOut: OPTED_OUT,
     CountryNotOpen: ESME_RINVDSTADR,
     SenderNotApproved: ESME_RINVSRCADR,
+    ClassNotPossible: ESME_RINVDCS,
     RateLimited: ESME_RTHROTTLED,
     Overloaded: ESME_RMSGQFUL,
     Draining: ESME_RSYSERR,

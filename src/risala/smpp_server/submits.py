@@ -1,7 +1,7 @@
 """A customer's ``submit_sm`` or ``data_sm`` as a message of ours, or the reason against it. Pure.
 
 Features that our messages lack are refused with a sentence, never silently dropped: binary data,
-headers that address a port, flash and silent messages, acknowledged delivery.
+headers that address a port, silent messages, acknowledged delivery.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
 from risala.drivers.smpp.protocol.status import status_of as row_of
 from risala.drivers.smpp.protocol.submit import (
     ESM_UDHI,
+    FLASH_CODINGS,
     Decoded,
     DefaultAlphabet,
     decode_message,
@@ -104,8 +105,9 @@ READ_AS: Final = "smpp.read_as"
 """The metadata's member that says what the submit declared and what was believed, if these
 differ."""
 
-_CODINGS: Final = frozenset({0x00, 0x01, 0x03, 0x08})
-"""The default alphabet, IA5, Latin-1 and UCS-2 (§5.2.19): what a phone shows as text."""
+_CODINGS: Final = frozenset({0x00, 0x01, 0x03, 0x08}) | FLASH_CODINGS
+"""The default alphabet, IA5, Latin-1 and UCS-2 (§5.2.19): what a phone shows as text; and those of
+class 0."""
 _DCS_DEFAULT: Final = 0x00
 _MODE_AND_TYPE: Final = 0x3F
 _STORE_AND_FORWARD: Final = 0x03
@@ -158,6 +160,7 @@ def command_of(
         send_at=send_at,
         validity_s=validity_s,
         part=part,
+        message_class=0 if request.data_coding in FLASH_CODINGS else None,
     )
 
 
@@ -171,7 +174,7 @@ def _refuse_forms(request: Submit) -> None:
     if request.esm_class & _REPLY_PATH:
         raise StatusRefusal(ESME_RINVESMCLASS, "A reply path cannot be set.")
     if request.data_coding not in _CODINGS:
-        text = "Only text is taken: data_coding 0, 1, 3 or 8, no binary and no message class."
+        text = "Only text is taken: data_coding 0, 1, 3 or 8, no binary and no class but 0."
         raise StatusRefusal(ESME_RINVDCS, text)
     if request.esm_class & ESM_UDHI and _has_other_elements(message_octets(request)):
         text = "The header may only tell the part of a long message; ports are not addressed."

@@ -79,6 +79,10 @@ class Segment:
     falls inside one: a low surrogate (UCS-2)."""
     half_behind: str = field(default="", repr=False)
     """The first half of the character that it ends with: a high surrogate, or ESC (GSM 7-bit)."""
+    message_class: int | None = None
+    """0: a flash message, which the phone shows at once and does not keep (3GPP TS 23.038 §4);
+    None: an ordinary one. Others than None reach only a driver with :attr:`Capabilities.flash`.
+    Since contract 1.1."""
 
     @property
     def units(self) -> str:

@@ -46,6 +46,7 @@ class HttpConformance(DriverConformance):
                 one.to,
                 one.text,
                 now_ms + one.validity_s * 1000 if one.validity_s else None,
+                flash=one.flash,
             )
             for one in self.stand_in.taken
         ]

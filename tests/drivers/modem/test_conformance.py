@@ -60,6 +60,7 @@ class TestModem(DriverConformance):
                 text=one.user_data.text,
                 expires_at_ms=self.now_ms() + relative_minutes(one.validity) * 60_000,
                 **place_of(one.user_data.concatenation),
+                flash=one.user_data.coding.message_class == 0,
             )
             for one in self.modem.submits
         ]

@@ -86,6 +86,7 @@ class TestSmpp(DriverConformance):
                 one.text,
                 parse_time(one.validity_period, now_ms),
                 *place_of(one.concatenation),
+                flash=one.flash,
             )
             for one in self.taken
         ]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router, pinned
+from risala.engine.rules.router import (
+    TEST_ROUTE,
+    UNSERVED,
+    Router,
+    as_flash,
+    message_class_of,
+    pinned,
+    plain,
+    usual_first,
+)
 
 
 def tiers(router, recipient):
@@ -101,7 +110,9 @@ def test_a_route_knows_its_key(carrier):
     router = Router([carrier("a"), carrier("m", networks=("mattel",), prefixes=("+22236",))])
     for key, route in router.routes.items():
         assert route.key == key
-    assert set(router.routes) == {
+    ordinary = {key for key in router.routes if message_class_of(key) is None}
+    assert {plain(key) for key in router.routes.keys() - ordinary} == ordinary
+    assert ordinary == {
         "+222", "+22236", "+222/mattel", "+22236/mattel", "/mattel", "@a", "@m", TEST_ROUTE,
     }  # fmt: skip
 
@@ -134,6 +145,35 @@ def test_where_a_message_may_wait(carrier):
 
 def test_after_a_change_other_carriers_decide(carrier):
     router = Router([carrier("a")])
-    router.rearrange([carrier("b", prefixes=("+2223",))])
+    router.rearrange([carrier("b", prefixes=("+2223",))], ())
     assert tiers(router, "+22235000000") == (("b",),)
     assert router.route_key("+22245000000") == UNSERVED
+
+
+def test_flash_messages_go_by_those_of_a_route_that_can_send_them(carrier):
+    carriers = [
+        carrier("a", sticky=True),
+        carrier("b", priority=1),
+        carrier("c", priority=2, sticky=True),
+    ]
+    router = Router(carriers, {"a", "c"})
+    number = "+22236000000"
+    assert router.routes["+222"].tiers == (("a",), ("b",), ("c",))
+    assert router.routes["!+222"].tiers == (("a",), ("c",))
+    assert router.routes["!@b"].tiers == ()
+    assert router.routes["!" + usual_first("c", "+222")].tiers == (("c",), ("a",))
+    assert router.carriers_for(number) == ["a", "b", "c"]
+    assert router.carriers_for(number, "!@a") == ["a", "c"]
+    assert router.carriers_for(number, "@a") == ["a", "b", "c"]
+    router.rearrange(carriers, ())
+    assert router.carriers_for(number, "!+222") == []
+    assert router.is_route("!+222")
+    assert router.is_route("!")
+    assert Router(carriers, {"a"}).fingerprint == Router(carriers).fingerprint
+
+
+def test_the_mark_of_flash_messages_is_kept_from_route_to_route():
+    assert as_flash("@a", "!+222") == "!@a"
+    assert as_flash("@a", "+222") == "@a"
+    assert (message_class_of("!@a"), message_class_of("@a")) == (0, None)
+    assert (plain("!@a"), plain("@a"), plain("!")) == ("@a", "@a", "")

@@ -11,18 +11,18 @@ from risala.engine.verify.turns import Turns
 def test_one_after_the_other_and_others_beside_them():
     turns = Turns(3)
     first, second, other = turns.join("a"), turns.join("a"), turns.join("b")
-    assert [turn.has_come for turn in (first, second, other)] == [True, False, True]
+    assert [turn.called.is_set() for turn in (first, second, other)] == [True, False, True]
     turns.leave(first)
-    assert second.has_come
+    assert second.called.is_set()
 
 
 def test_who_gives_up_in_the_line_holds_nobody():
     turns = Turns(3)
     first, second, third = (turns.join("a") for _ in range(3))
     turns.leave(second)
-    assert not third.has_come
+    assert not third.called.is_set()
     turns.leave(first)
-    assert third.has_come
+    assert third.called.is_set()
 
 
 def test_a_full_line_takes_no_more_and_an_empty_one_is_forgotten():

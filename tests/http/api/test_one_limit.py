@@ -124,6 +124,10 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
     ("TryTextBody", "text"): (by_operation(answer_rules.TryText, "text"), text_of),
     ("SearchBody", "query"): (by_operation(search.FindAnything, "query"), text_of),
     ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
+    ("EstimateBody", "messageClass"): (
+        by_operation(messages.EstimateMessage, "message_class"),
+        int,
+    ),
     **{
         (body, name): (by_operation(arguments, camelless), text_of)
         for body, arguments in (
@@ -150,6 +154,7 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
 }
 ALONE = {
     ("SendBody", "metadata"): "programs alone give it",
+    ("SendBody", "messageClass"): "programs alone give it",
     ("BatchBody", "messages"): "programs alone send batches",
     ("SendCodeBody", "userAgent"): "programs alone give it",
     ("SendCodeBody", "tags"): "programs alone give them",
@@ -238,6 +243,7 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
 }
 BY_API = {
     ("SendBody", "metadata"): "programs alone give it",
+    ("SendBody", "messageClass"): "programs alone give it",
     ("SendBody", "validitySeconds"): "`validity_s` of the operation",
     **{
         ("SendCodeBody", name): "programs alone give it"

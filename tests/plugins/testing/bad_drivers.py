@@ -566,6 +566,26 @@ class CutsWholeTexts(Sound):
         return replace(super().as_sent(segment), text=segment.text[:160])
 
 
+class TestFlash(SoundSuite):
+    claims: ClassVar = {"flash": True}
+
+
+@bad(
+    "test_a_flash_message_arrives",
+    "message_class 0 reached the carrier as an ord",
+    flash=True,
+)
+class DropsTheClass(Sound):
+    def as_sent(self, segment):
+        return replace(super().as_sent(segment), flash=False)
+
+
+@bad("test_a_flash_message_arrives", "message_class None reached", flash=True)
+class FlashesAll(Sound):
+    def as_sent(self, segment):
+        return replace(super().as_sent(segment), flash=True)
+
+
 @bad("test_the_sender_arrives", "The carrier got another sender than the segment's: '1234'")
 class ClaimsNames(Sound):
     def as_sent(self, segment):

@@ -111,7 +111,9 @@ class Sound:
         place = segment.place
         told = (place.number, place.total, place.reference) if place else ()
         return CarrierGot(
-            *(segment.sender, segment.recipient, segment.text, segment.expires_at_ms), *told
+            *(segment.sender, segment.recipient, segment.text, segment.expires_at_ms),
+            *told,
+            flash=segment.message_class == 0,
         )
 
     async def query(self, carrier_id, *, sender):

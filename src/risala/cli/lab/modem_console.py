@@ -157,7 +157,7 @@ def _event_text(event: s.ModemEvent) -> tuple[str, str, str | None]:
             return "refused", f"{_segment(event)}: +CMS ERROR: {event.error}", "red"
         case s.MessageReceived():
             ends = f"{event.sender} → {event.recipient}"
-            return "message", f"{ends}: {event.text}", "cyan"
+            return "flash" if event.flash else "message", f"{ends}: {event.text}", "cyan"
         case s.ReportSent():
             return "report", f"{event.recipient} TP-ST {event.status:02X} by {event.way}", None
         case s.InboundSent():

@@ -186,7 +186,8 @@ class SmscLineView:
             case s.Changed():
                 _line(event.change, f"{event.message_id}: {event.text}", "yellow")
             case s.MessageReceived(message):
-                _line("message", f"{message.sender} → {message.recipient}: {message.text}", "cyan")
+                kind = "flash" if message.flash else "message"
+                _line(kind, f"{message.sender} → {message.recipient}: {message.text}", "cyan")
             case s.ReceiptSent():
                 _line("receipt", f"{event.message_id} {event.state}{_again(event.command_status)}")
             case s.InboundSent():

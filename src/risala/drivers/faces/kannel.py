@@ -93,6 +93,7 @@ class _SendRequest:
     validity_s: int | None
     deferred_s: int
     callback: FaceCallback | None
+    message_class: int | None
 
 
 class KannelCompat:
@@ -135,6 +136,7 @@ class KannelCompat:
             validity_s=None if validity is None else min(max(validity * 60, least), most),
             deferred_s=(_number(fields, "deferred", "Deferred") or 0) * 60,
             callback=_callback(fields),
+            message_class=0 if _word(fields, "mclass") == "0" else None,
         )
 
     async def _send(
@@ -177,6 +179,7 @@ def _message(request: FaceRequest, to: str, order: _SendRequest) -> FaceMessage:
         callback=order.callback,
         part=order.part,
         part_in_ucs2=order.in_ucs2,
+        message_class=order.message_class,
     )
 
 
@@ -224,8 +227,6 @@ def _refuse_unsupported(fields: Fields) -> None:
     """Refuse options that would make the message different from the requested one."""
     if _word(fields, "coding") == "1":
         raise MisformedError("Coding 1 (8 bit) is not supported here, rejected")
-    if _word(fields, "mclass") == "0":
-        raise MisformedError("MClass 0 (flash) is not supported here, rejected")
     if _word(fields, "mwi"):
         raise MisformedError("MWI field is not supported here, rejected")
 

@@ -55,6 +55,7 @@ def capabilities_of(carrier: str, settings: HttpSettings) -> Capabilities:
         secret_address=shape.proof.kind == "address" and _is_called(shape),
         remembers_ids_s=float(shape.send.once_s),
         same_id_is_safe=bool(shape.send.once),
+        flash="flash" in holes and bool(shape.send.flash),
     )
 
 

@@ -62,6 +62,7 @@ def message_values(
         "text": segment.text,
         "id": own_id(segment),
         "hops": ", ".join(hops),
+        "flash": shape.flash if segment.message_class == 0 else "",
         "coding": shape.codings.get(segment.alphabet.value, ""),
         "validity_s": str(left_s),
         "validity_min": str(max(left_s // 60, 1)),

@@ -132,6 +132,8 @@ class SendShape(ShapeTable):
     """More headers, with holes."""
     codings: dict[Literal["gsm7", "ucs2"], str] = {}
     """What `{coding}` is for texts of either alphabet."""
+    flash: str = ""
+    """What `{flash}` is for a flash message, and left out of others. Empty: the API sends none."""
     languages: dict[str, str] = {}
     """What `{language}` is in calls. A code in a language that is missing is spoken in English."""
     alphabet: Literal["any", "gsm7", "ascii"] = "any"

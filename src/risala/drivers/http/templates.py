@@ -17,6 +17,7 @@ HOLES: Final[Mapping[str, str]] = {
     "id": "our id of this attempt, the same when the attempt is sent again",
     "hops": "the Risala services that the message came through, and this one: for another Risala",
     "coding": "the word of the text's alphabet, from `send.codings`",
+    "flash": "the word for a flash message, from `send.flash`; nothing for others",
     "language": "the word of a call's language, from `send.languages`",
     "ring_s": "how long a call rings, in seconds",
     "validity_s": "how long the carrier may try, in seconds",
@@ -74,13 +75,14 @@ def filled_text(
 
 def filled(template: Template, values: Mapping[str, str]) -> Any:  # noqa: ANN401 -- any JSON
     """JSON with its holes filled; None: it has holes, and nothing fills one of them. Such a member
-    is left out. ``{hole#}`` alone becomes a number."""
+    is left out. ``{hole#}`` alone becomes a number, or true."""
     if isinstance(template, str):
         holes = _HOLE.findall(template)
         if any(not values.get(name) for name, _ in holes):
             return None
         if len(holes) == 1 and holes[0][1] and _HOLE.fullmatch(template):
-            return int(values[holes[0][0]])
+            word = values[holes[0][0]]
+            return word == "true" or int(word)
         return filled_text(template, values)
     if isinstance(template, dict):
         pairs = ((name, filled(each, values)) for name, each in template.items())

@@ -82,6 +82,7 @@ class ModemDriver:
             own_sim=True,
             calls=settings.calls,
             submit_s=longest_submit_s(settings),
+            flash=True,
         )
         self._port = Port(settings.port, open_port, is_there, reset_usb or UsbReset(settings.port))
         self._now_ms = now_ms

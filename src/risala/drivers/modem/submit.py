@@ -19,7 +19,9 @@ def submit_of(segment: Segment, now_ms: int, *, status_report: bool) -> Submit:
         header = user_data_header(place.reference, place.total, place.number)
     return Submit(
         destination=TpAddress.of_number(segment.recipient),
-        user_data=UserData.of_text(segment.units, segment.alphabet, header=header),
+        user_data=UserData.of_text(
+            segment.units, segment.alphabet, header=header, message_class=segment.message_class
+        ),
         validity=relative_code((segment.expires_at_ms - now_ms) / 60_000),
         status_report=status_report,
     )

@@ -108,6 +108,7 @@ class SmppDriver:
             # a second time without one.
             submit_s=2 * settings.submit_timeout_s,
             account=f"{settings.host.lower()} {settings.system_id}",
+            flash=settings.flash != "none",
         )
         self._rng = rng or random.Random()  # noqa: S311 - jitter is no secret
         self._now_ms = now_ms

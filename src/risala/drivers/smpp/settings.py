@@ -20,6 +20,7 @@ from risala.drivers.smpp.protocol.status import StatusVerdict
 from risala.drivers.smpp.protocol.submit import (
     Concatenating,
     DefaultAlphabet,
+    FlashBy,
     SubmitOptions,
     TextField,
     Validity,
@@ -146,6 +147,9 @@ class SmppSettings(BaseModel):
     validity: Validity = Validity.RELATIVE
     """``validity_period`` as a span, as an ``absolute`` time in UTC, or ``none``: the carrier's
     own."""
+    flash: FlashBy = FlashBy.DATA_CODING
+    """How flash messages (class 0) are marked: by ``data_coding``, 0xF0 in GSM 03.38 and 0x18 in
+    UCS-2, or by ``dest_addr_subunit``; ``none``: this carrier takes none."""
     service_type: Annotated[str, Field(pattern=r"^[ -~]{0,5}$")] = ""
     """Up to 5 characters."""
     priority_flag: Annotated[int, Field(ge=0, le=3)] = 0
@@ -259,6 +263,7 @@ class SmppSettings(BaseModel):
             extra_tlvs=tuple(make_tlv(name, value) for name, value in self.extra_tlvs.items()),
             is_reference_octet=self.user_message_reference is Wanted.OCTET,
             is_transaction=self.transaction_mode,
+            flash=self.flash,
         )
 
     @property

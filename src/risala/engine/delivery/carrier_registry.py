@@ -32,10 +32,11 @@ from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Conflict, NotFound, Unavailable
 from risala.engine.model.records.carriers.rereading import Effect
 from risala.engine.model.records.carriers.stored import Override
+from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import Gate
 from risala.engine.rules.changes import effect_of
 from risala.engine.rules.receiptgroups import Member
-from risala.engine.rules.router import Router, pinned
+from risala.engine.rules.router import Router, as_flash, pinned
 from risala.plugins.contract import Driver, HealthState
 
 # All workers, built together: each may have to send a message on to another.
@@ -66,23 +67,24 @@ class Fleet:
         """Build a worker that is not yet among the others."""
         return self._build(carrier, driver, self._hooks, former)
 
-    def _next_route(self, recipient: str, tried: tuple[str, ...]) -> str | None:
-        left = [name for name in self._router.carriers_for(recipient) if name not in tried]
+    def _next_route(self, row: DueRow, tried: tuple[str, ...]) -> str | None:
+        able = self._router.carriers_for(row.recipient, row.route)
+        left = [name for name in able if name not in tried]
         now_s = trio.current_time()
         well = (name for name in left if self.lanes[name].healthy(now_s))
         name = next(well, left[0] if left else None)
-        return None if name is None else pinned(name)
+        return None if name is None else as_flash(pinned(name), row.route)
 
-    def _willing_route(self, recipient: str, tried: tuple[str, ...], segments: int) -> str | None:
+    def _willing_route(self, row: DueRow, tried: tuple[str, ...], segments: int) -> str | None:
         now_s = trio.current_time()
-        for name in self._router.carriers_for(recipient):
+        for name in self._router.carriers_for(row.recipient, row.route):
             lane = self.lanes[name]
             if (
                 name not in tried
                 and lane.healthy(now_s)
-                and declines(name, lane.driver, recipient, segments) is None
+                and declines(name, lane.driver, row.recipient, segments) is None
             ):
-                return pinned(name)
+                return as_flash(pinned(name), row.route)
         return None
 
 

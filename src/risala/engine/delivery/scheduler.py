@@ -155,7 +155,8 @@ class Scheduler(Decider[SchedulerMessage]):
                 lane.set_gate(gate)
                 return statistics_of(lane)
             case Rearrange(carriers, lanes):
-                self._router.rearrange(carriers)
+                flash = {each.name for each in lanes.values() if each.driver.capabilities.flash}
+                self._router.rearrange(carriers, flash)
                 self._board.replace_lanes(lanes)
                 self._board.queue.keep_only(self._router.is_route)
                 self._turns = self._turns_of_all()

@@ -14,7 +14,13 @@ from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.notes import Notes
 from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock
-from risala.engine.rules.router import CHANNEL_MARK, TEST_ROUTE, USUAL_MARK, Router
+from risala.engine.rules.router import (
+    CHANNEL_MARK,
+    TEST_ROUTE,
+    USUAL_MARK,
+    Router,
+    plain,
+)
 
 ROWS_AT_ONCE: Final = 500
 """Rows that are sorted in one unit."""
@@ -80,7 +86,7 @@ async def sort_again(rows: QueueRepository, clock: Clock, router: Router, items:
         if queue[0].startswith(CHANNEL_MARK):
             continue  # of a channel that is gone too: its messages are no texts for carriers
         known = queue[0] in router.routes
-        if known and (not changed or queue[0].startswith((TEST_ROUTE, "@", USUAL_MARK))):
+        if known and (not changed or plain(queue[0]).startswith((TEST_ROUTE, "@", USUAL_MARK))):
             continue
         with items.item(queue):
             after: tuple[int, int] | None = (-1, 0)

@@ -14,7 +14,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.lines import Kind, Line, Values, Wait
 from risala.engine.model.records.messages import HELD_DUE_AT, DueRow
 from risala.engine.model.states import Gate
-from risala.engine.rules.router import UNSERVED, Router
+from risala.engine.rules.router import UNSERVED, Router, message_class_of, plain
 from risala.plugins.contract import HealthState
 
 QUOTA_MS_MAX: Final = 366 * 86_400_000
@@ -46,7 +46,8 @@ class Waits:
         for lane in lanes:
             # Quotas first: a line whose daily quota is used up may report itself as down.
             return _declined(lane, recipient, segments) or self._ails(lane, now_s)
-        return None
+        # A flash message whose carriers cannot send one any more: there are others, not for it.
+        return None if message_class_of(route) is None else {"wait": Wait.UNSERVED.value}
 
     def of(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
         """What this message waits for; None if it only waits for its turn.
@@ -109,7 +110,7 @@ def known_wait(row: DueRow, send_at: int | None, is_active: bool, now_ms: int) -
         return {"wait": Wait.RESTORED.value}
     if send_at is not None and now_ms < send_at:
         return {"wait": Wait.SCHEDULED.value, "until": send_at}
-    if row.route == UNSERVED:
+    if plain(row.route) == UNSERVED:
         return {"wait": Wait.UNSERVED.value}
     return None
 

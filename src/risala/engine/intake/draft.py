@@ -14,7 +14,7 @@ from risala.engine.billing.prices import Prices
 from risala.engine.model.answers import ended, ending, own_key
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import AnswerWay, Principal, SendMessage
-from risala.engine.model.errors import CountryNotOpen, SenderNotApproved
+from risala.engine.model.errors import ClassNotPossible, CountryNotOpen, SenderNotApproved
 from risala.engine.model.ids import MessageIds, is_id
 from risala.engine.model.lines import (
     ACCEPTED_UNSERVED,
@@ -31,7 +31,14 @@ from risala.engine.model.records.people.countries import CountryUse, OpenedCount
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import PRIORITY_CODE, Mode
 from risala.engine.rules.days import day_of
-from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router, pinned, usual_first
+from risala.engine.rules.router import (
+    FLASH_MARK,
+    TEST_ROUTE,
+    UNSERVED,
+    Router,
+    pinned,
+    usual_first,
+)
 from risala.sms.address import fold_sender
 from risala.sms.segment import SegmentCount, count
 from risala.sms.unseen import as_sent
@@ -221,6 +228,17 @@ class Drafts:
         usual = sticky and self._usual(organization_id, number, sticky, self._clock.now_ms())
         return usual_first(usual, key) if usual else key
 
+    def flash_route(self, key: str) -> str:
+        """The key of a route for flash messages.
+
+        Raises:
+            ClassNotPossible: none of its carriers can send them.
+        """
+        route = self.router.routes.get(FLASH_MARK + key)
+        if route is None or not route.tiers:
+            raise ClassNotPossible
+        return route.key
+
     def numeric_of(self, number: str) -> str | None:
         """What is sent as the sender to a number in a country that takes no names; None: names are
         sent there."""
@@ -286,14 +304,13 @@ class RequestDrafts:
         Raises:
             CountryNotOpen: the number's country is not open to the organization.
             SenderNotApproved: it cannot be sent with the requested sender.
+            ClassNotPossible: no carrier of its number can send a flash message.
         """
-        to, text, requested, customer_key, priority, metadata, send_at, validity_s, part, way = (
-            command
-        )
+        to, text, wished, once, priority, metadata, send_at, validity_s, part, way, flash = command
         per_segment = self.per_segment_to(to, CountryUse.SEND)
         numeric = self._drafts.numeric_of(to)
-        known = self._senders.get((requested, numeric)) if way is None else self._answering(way)
-        name, notice, end = known or self._sender(requested, numeric)
+        known = self._senders.get((wished, numeric)) if way is None else self._answering(way)
+        name, notice, end = known or self._sender(wished, numeric)
         if part is None:
             body = as_sent(text, smart=self._organization.smart_encoding)
             size = count(body)
@@ -302,8 +319,10 @@ class RequestDrafts:
             body, segments, alphabet = text, 1, part.alphabet
         due_at = max(self._now_ms, send_at or 0)
         key, message_id = next(self._ids)
-        named = own_key(message_id) if customer_key is None else customer_key
+        named = own_key(message_id) if once is None else once
         route = self._route(to, way)
+        if flash is not None:
+            route = self._drafts.flash_route(route)
         # Made from a tuple: calling the class takes four times as long.
         return NewMessage._make(
             (
@@ -323,7 +342,7 @@ class RequestDrafts:
                 due_at + (validity_s or self._drafts.validity_s) * 1000,
                 send_at,
                 named,
-                customer_key is None,
+                once is None,
                 ended(message_id, named, end),
                 self._first_line(due_at, route, to, segments),
                 None,

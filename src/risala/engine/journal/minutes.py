@@ -24,7 +24,7 @@ from risala.engine.model.records.upkeep.service import (
     Flow,
     FlowAt,
 )
-from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
+from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE, plain
 from risala.sms.cause import Cause
 
 KEPT_MINUTES: Final = 8 * DAY_MINUTES
@@ -73,7 +73,7 @@ class Minutes:
         """A message changed: count it if a live one ended by that."""
         kind = change.line.kind
         outcome = _ENDS.get(kind)
-        if outcome is None or change.route == TEST_ROUTE or change.carrier == TEST_CARRIER:
+        if outcome is None or plain(change.route) == TEST_ROUTE or change.carrier == TEST_CARRIER:
             return
         minute = change.at // MINUTE_MS
         self._counts[minute, outcome] += 1

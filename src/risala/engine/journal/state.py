@@ -22,6 +22,7 @@ from risala.engine.model.numbers import (
 from risala.engine.model.records.accounts import Entered
 from risala.engine.model.records.messages import Change
 from risala.engine.model.states import Status
+from risala.engine.rules.router import FLASH_MARK
 
 
 @dataclass(slots=True)
@@ -65,6 +66,10 @@ class MessageState:
 
 CREATED: Final = "coalesce(created_at, key >> 15)"
 """When a message was accepted, as an expression."""
+MESSAGE_CLASS: Final = (
+    f"(SELECT 0 FROM names WHERE no = route AND substr(name, 1, 1) = '{FLASH_MARK}')"  # noqa: S608 -- a constant
+)
+"""A message's class, which its route says, as an expression: 0, or null."""
 
 
 def _status(number: int) -> Status:

@@ -137,6 +137,8 @@ class SendMessage(NamedTuple):
     one segment, and its text stays as it is."""
     way: AnswerWay | None = None
     """None: by any carrier that serves the number."""
+    message_class: int | None = None
+    """0: a flash message, which phones show at once (3GPP TS 23.038 §4); None: an ordinary one."""
 
     def __repr__(self) -> str:
         return "<SendMessage>"  # its text must not be logged

@@ -16,6 +16,7 @@
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
     │   ├── PolicyRefused          a policy of the operator's forbids it            400
     │   ├── RecipientOptedOut      the recipient wants no messages                   400
+    │   ├── ClassNotPossible       no carrier of the number can send a flash text   400
     │   ├── NoChannelLeft          a code cannot be brought once more                400
     │   ├── VerifyRefused          no way to verify in this manner                   400
     │   ├── MessageLoop            it came through this service, or too many         400
@@ -237,6 +238,16 @@ class SenderNotApproved(Refusal):
             "Request it in the dashboard, or leave the sender out to use the default one."
         )
         self.sender = sender
+
+
+class ClassNotPossible(Refusal):
+    """No carrier of the number can send a flash message."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No carrier of this number can send a flash message. Send an ordinary one, or ask the "
+            "operator."
+        )
 
 
 class RecipientOptedOut(Refusal):

@@ -84,8 +84,12 @@ class MessageEvent(Event):
     price: int
     """The message's, in minor units, as of `POST /api/sms/get`: that of its own number."""
     currency: str
+    message_class: int | None = None
+    """0, of a flash message; left out of others."""
 
     def members(self) -> dict[str, Any]:
+        # Left out of others: a body that was sent before has the same bytes again.
+        flash = {} if self.message_class is None else {"messageClass": self.message_class}
         return {
             "messageId": self.subject,
             "to": self.recipient,
@@ -98,6 +102,7 @@ class MessageEvent(Event):
             "metadata": dict(self.metadata),
             "price": money(self.price),
             "currency": self.currency,
+            **flash,
         }
 
 

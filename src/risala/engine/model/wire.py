@@ -31,6 +31,7 @@ def message_wire(view: MessageView | Listed) -> dict[str, Any]:
         "status": view.status,
         "segments": view.segments,
         "encoding": view.encoding,
+        "messageClass": view.message_class,
         "price": money(view.price),
         "currency": view.currency,
         "attempts": view.attempts,

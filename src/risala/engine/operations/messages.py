@@ -99,6 +99,12 @@ def _validity(value: object) -> int:
     return seconds
 
 
+def _message_class(value: object) -> int:
+    if whole(value) != 0:
+        raise fault("out_of_range", "The only message class is 0: a flash message.")
+    return 0
+
+
 Body = Annotated[str, PlainValidator(_body), ArgumentKind("text")]
 MaybeKey = Annotated[str | None, PlainValidator(maybe(_idempotency_key)), ArgumentKind("text")]
 
@@ -130,6 +136,10 @@ class EstimateMessage(OfOrganization):
     that of a code: its placeholders are filled, and the line is counted."""
     origin: MaybeText = None
     """The registered host that the code is bound to."""
+    message_class: Annotated[
+        int | None, PlainValidator(maybe(_message_class)), ArgumentKind("0")
+    ] = None
+    """0: the text would be a flash message."""
 
 
 class OfMessage(Arguments):
@@ -250,7 +260,12 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
     if arguments.app_hash is None and arguments.origin is None:
         text = as_sent(arguments.body, smart=organization.smart_encoding)
     else:
+        if arguments.message_class is not None:
+            raise Invalid("message_class", "invalid", "A code is never a flash message.")
         text = _code_text(services.code_settings(organization.id), arguments)
+    if arguments.message_class is not None:
+        drafts, home = services.intake.drafts, services.settings.plan.example
+        drafts.flash_route(drafts.route_of(organization.id, arguments.to or home))
     size = count(text)
     odd = tuple(
         PlacedCharacter(each, place, plainer(each), name_of(each))

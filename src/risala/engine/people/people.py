@@ -37,10 +37,6 @@ class People:
         self.users = Users(sources, self.sessions)
         self.ending = Ending(sources, self.sessions)
 
-    def mail_is_owed(self) -> None:
-        """Called by others when they have queued a mail."""
-        self.sources.owed()
-
     @property
     def public_url(self) -> str:
         """The base URL of the pages, without a slash at its end."""

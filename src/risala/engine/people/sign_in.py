@@ -25,7 +25,13 @@ from risala.engine.model.people import (
     User,
     WebSession,
 )
-from risala.engine.model.people_records import CodeRequest, Entrant, LetIn, TurnedAway
+from risala.engine.model.people_records import (
+    CodeRequest,
+    Entrant,
+    FailureReason,
+    LetIn,
+    TurnedAway,
+)
 from risala.engine.people import sign_in_limits
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in_limits import SignInLimits
@@ -177,7 +183,7 @@ class SignIn:
         kind = kind if view is None else view.kind
         await self.limits.take_guess(browser, kind, None)
         if view is None:
-            await self.limits.note_link(browser, kind)
+            await self.limits.note(FailureReason.LINK, "link", browser, kind)
             return None
         cookie = new_token()
         entrant = self.entrant(browser, "", view.kind, cookie)
@@ -189,15 +195,11 @@ class SignIn:
 
     # -- within a session
 
-    async def ask_code(self, session: WebSession, browser: Browser) -> None:
-        """Mail a code to a signed-in user without a factor, who then shows who they are. Raises as
-        :meth:`begin`."""
-        await self.begin(browser, session.user.email, session.kind)
-
     async def freshen_by_code(
         self, session: WebSession, browser: Browser, code: str
     ) -> bool | Denied:
-        """Judge that code. Raises as :meth:`finish`."""
+        """Judge the code that :meth:`begin` mailed to a signed-in user without a factor, who shows
+        who they are. Raises as :meth:`finish`."""
         user, hashed = session.user, digest(browser.token)
         await self.limits.take_guess(browser, session.kind, user.email)
         entrant, unit = self.entrant_of(session, browser), self._sources.sign_in.freshen_by_code

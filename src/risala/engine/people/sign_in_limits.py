@@ -89,21 +89,13 @@ class SignInLimits:
         except RateLimited as error:
             reason = FailureReason.LIMITED if error.limit in _SHARED else FailureReason.SLOWED
             email = email if error.limit in _OF_ADDRESS else ""
-            await self._note(reason, error.limit, browser, kind, email)
+            await self.note(reason, error.limit, browser, kind, email)
             raise
 
-    async def note_link(self, browser: Browser, kind: SessionKind) -> None:
-        """Store that a link failed."""
-        await self._note(FailureReason.LINK, "link", browser, kind, "")
-
-    async def note_identity(self, browser: Browser, kind: SessionKind) -> None:
-        """Store that an identity provider's answer came to a browser that asked for none."""
-        await self._note(FailureReason.IDENTITY, "identity", browser, kind, "")
-
-    async def _note(
-        self, reason: FailureReason, what: str, browser: Browser, kind: SessionKind, email: str
+    async def note(
+        self, reason: FailureReason, what: str, browser: Browser, kind: SessionKind, email: str = ""
     ) -> None:
-        """Once a minute for each limit and user: an attack makes few rows."""
+        """Store a failure, once a minute for each limit and user: an attack makes few rows."""
         if email and self._sources.users.by_email(email) is None:
             email = ""
         now_ms, key = self._sources.now_ms(), (kind, what, email)

@@ -7,12 +7,13 @@ lower ``priority``; inside a tier ``weight`` shares the traffic. The route ``@na
 by the carrier of that name: it keeps the parts of a message together, and takes messages that
 another carrier refused. The route ``~name`` is that of a channel: its messages are no texts, and
 never go to a carrier. The route ``^name key`` is the route ``key`` with that carrier before all
-others: a number's usual one, if it is sticky.
+others: a number's usual one, if it is sticky. The route ``!key`` is the route ``key`` for flash
+messages (class 0), with those of its carriers that can send them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from risala.config.model import CarrierSection
@@ -29,6 +30,8 @@ CHANNEL_MARK: Final = "~"
 """The beginning of the keys of channels' routes."""
 USUAL_MARK: Final = "^"
 """The beginning of the keys of routes with a number's usual carrier before all others."""
+FLASH_MARK: Final = "!"
+"""The beginning of the keys of routes for flash messages."""
 NETWORK_EXACTNESS: Final = 5
 """A network counts as exact as a prefix of so many characters: that of a whole country is less."""
 
@@ -46,12 +49,16 @@ class Router:
     """Routes by the configuration. They are replaced in one step: readers see all of the former or
     all of the new."""
 
-    def __init__(self, carriers: Sequence[CarrierSection]) -> None:
-        self._plan = _Plan(carriers)
+    def __init__(self, carriers: Sequence[CarrierSection], flash: Collection[str] = ()) -> None:
+        self._plan = _Plan(carriers, flash)
 
-    def rearrange(self, carriers: Sequence[CarrierSection]) -> None:
-        """Use these carriers from now on."""
-        self._plan = _Plan(carriers)
+    def rearrange(self, carriers: Sequence[CarrierSection], flash: Collection[str]) -> None:
+        """Use these carriers from now on.
+
+        Args:
+            flash: the names of those that can send flash messages.
+        """
+        self._plan = _Plan(carriers, flash)
 
     @property
     def routes(self) -> Mapping[str, Route]:
@@ -75,11 +82,15 @@ class Router:
 
     def is_route(self, key: str) -> bool:
         """Whether the route exists with the present carriers."""
-        return key in self._plan.routes or key == UNSERVED
+        return key in self._plan.routes or plain(key) == UNSERVED
 
-    def carriers_for(self, recipient: str) -> list[str]:
-        """Carriers that serve a number, the best first."""
-        return self._carriers_of(self.route_key(recipient))
+    def carriers_for(self, recipient: str, like: str = UNSERVED) -> list[str]:
+        """Carriers that serve a number, the best first.
+
+        Args:
+            like: the route of a message: if it is for flash messages, only those that send them.
+        """
+        return self._carriers_of(as_flash(self.route_key(recipient), like))
 
     def sends_by(self, carrier: str) -> bool:
         """Whether texts may leave by a carrier: it is enabled, and does not only receive."""
@@ -98,13 +109,13 @@ class Router:
     def fingerprint(self) -> str:
         """A text that changes with the settings by which queued messages must be sorted into routes
         again."""
-        return " ".join(sorted(self._plan.routes))
+        return " ".join(sorted(key for key in self._plan.routes if message_class_of(key) is None))
 
 
 class _Plan:
     """The routes of some carriers; never changes."""
 
-    def __init__(self, carriers: Sequence[CarrierSection]) -> None:
+    def __init__(self, carriers: Sequence[CarrierSection], flash: Collection[str]) -> None:
         enabled = [carrier for carrier in carriers if carrier.enabled]
         self._carriers = tuple(
             carrier for carrier in enabled if not (carrier.receives_only or carrier.is_channel)
@@ -126,6 +137,9 @@ class _Plan:
             self.routes[key] = Route(key, ((carrier.name,),))
         tests = tuple(carrier.name for carrier in self._carriers if not carrier.serves_numbers)
         self.routes[TEST_ROUTE] = Route(TEST_ROUTE, (tests,))
+        for key, route in list(self.routes.items()):
+            can = (tuple(name for name in tier if name in flash) for tier in route.tiers)
+            self.routes[FLASH_MARK + key] = Route(FLASH_MARK + key, tuple(filter(None, can)))
 
     def _add_usual(self, sticky: set[str]) -> dict[str, frozenset[str]]:
         """Add each route again for each sticky carrier in it; the carriers by the routes' keys."""
@@ -196,3 +210,19 @@ def usual_of(key: str) -> str | None:
 def channel_route(channel: str) -> str:
     """The key of the route that only this channel serves."""
     return f"{CHANNEL_MARK}{channel}"
+
+
+def plain(key: str) -> str:
+    """The key of a route without the mark of flash messages."""
+    return key.removeprefix(FLASH_MARK)
+
+
+def message_class_of(key: str) -> int | None:
+    """The class of the messages of a route (3GPP TS 23.038 §4): 0 are flash messages; None: they
+    have none."""
+    return 0 if key.startswith(FLASH_MARK) else None
+
+
+def as_flash(key: str, like: str) -> str:
+    """A route's key: for flash messages if those of the other route are such."""
+    return key if message_class_of(like) is None else FLASH_MARK + key

@@ -252,8 +252,8 @@ class VerificationSessions(Decider[SessionsMessage]):
     async def _check(self, message: Judge, row: VerificationRow, turn: Turn) -> bool:
         try:
             matches = self._matches(message, row)
-            if not turn.has_come:
-                await turn.wait()
+            if not turn.called.is_set():
+                await turn.called.wait()
                 row = self._owned_row(message)
             while True:
                 stamp = self._sources.recorder.stamp()

@@ -12,21 +12,12 @@ from risala.engine.model.errors import Overloaded
 class Turn:
     """A place in a session's line."""
 
-    __slots__ = ("_called", "session_id")
+    __slots__ = ("called", "session_id")
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
-        self._called = trio.Event()
-
-    def call(self) -> None:
-        self._called.set()
-
-    @property
-    def has_come(self) -> bool:
-        return self._called.is_set()
-
-    async def wait(self) -> None:
-        await self._called.wait()
+        self.called = trio.Event()
+        """Set once it is the first in its line."""
 
 
 class Turns:
@@ -57,7 +48,7 @@ class Turns:
         turn = Turn(session_id)
         line.append(turn)
         if len(line) == 1:
-            turn.call()
+            turn.called.set()
         return turn
 
     def leave(self, turn: Turn) -> None:
@@ -66,5 +57,5 @@ class Turns:
         line.remove(turn)
         if not line:
             del self._lines[turn.session_id]
-        elif not line[0].has_come:
-            line[0].call()
+        else:
+            line[0].called.set()

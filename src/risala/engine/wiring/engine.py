@@ -124,7 +124,8 @@ async def open_engine(
     seams = seams or system_seams()
     clock = WatchedClock(seams.clock)
     async with open_core(settings, replace(seams, clock=clock)) as core:
-        router, owners = Router(carriers), await _begin(core)
+        flash = {name for name, driver in drivers.items() if driver.capabilities.flash}
+        router, owners = Router(carriers, flash), await _begin(core)
         sending = build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
         again = core.set_aside.loop("recovery", at_start=True)

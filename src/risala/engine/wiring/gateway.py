@@ -140,7 +140,7 @@ async def open_intake(
                 outbound=outside.outbound,
                 cursors=cursors,
                 call_secret=outside.call_secret,
-                wake_post=None if outside.mailer is None else people.mail_is_owed,
+                wake_post=None if outside.mailer is None else people.sources.owed,
                 answers=outside.answers,
                 jumps=jumps,
                 fetches=outside.fetches,

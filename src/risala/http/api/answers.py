@@ -153,9 +153,9 @@ PLACES: Final[Places] = {
 MESSAGE: Final = ApiAnswer(
     "MessageAnswer",
     record=MessageView,
-    members="messageId=id id to from body status segments encoding price currency attempts carrier"
-    " providerMessageId errorCode errorText carrierCode metadata sendAt sentAt deliveredAt"
-    " createdAt updatedAt",
+    members="messageId=id id to from body status segments encoding messageClass price currency"
+    " attempts carrier providerMessageId errorCode errorText carrierCode metadata sendAt sentAt"
+    " deliveredAt createdAt updatedAt",
     more={
         "id": _SAME,
         "errorText": {

@@ -56,6 +56,16 @@ class SendBody(RequestBody):
             examples=[3600],
         ),
     ] = None
+    message_class: Annotated[
+        fields.MessageClass | None,
+        Field(
+            alias="messageClass",
+            description="0: a flash message, which the phone shows at once and does not keep. It "
+            "leaves only by carriers that can send one; where none can, it is refused with "
+            "`data.code` `CLASS_NOT_POSSIBLE`. If left out, the message is an ordinary one.",
+            examples=[0],
+        ),
+    ] = None
     metadata: Annotated[
         fields.Metadata | None,
         Field(
@@ -73,6 +83,7 @@ class SendBody(RequestBody):
             metadata=self.metadata or {},
             send_at=self.send_at,
             validity_s=self.validity_seconds,
+            message_class=self.message_class,
         )
 
 

@@ -201,6 +201,7 @@ WHOLE: Final = BeforeValidator(_whole)
 """Put on each member that is an integer, as the last of its annotations: pydantic runs the last one
 first."""
 ValiditySeconds = Annotated[int, Field(ge=VALIDITY_S[0], le=VALIDITY_S[1]), WHOLE]
+MessageClass = Annotated[int, Field(ge=0, le=0), WHOLE]
 MessageId = Annotated[
     str,
     Field(

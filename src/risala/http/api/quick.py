@@ -55,7 +55,7 @@ def quick_send(members: Members, plan: NumberingPlan) -> SendMessage | None:
     ):
         # Made of a tuple: to call the class takes three times as long.
         values = (to, body, sender, key, PRIORITY_MESSAGE, metadata or {}, None, validity_s)
-        return SendMessage._make((*values, None, None))
+        return SendMessage._make((*values, None, None, None))
     return None
 
 

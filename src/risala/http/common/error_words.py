@@ -31,6 +31,11 @@ WORDS: Final[Mapping[str, ErrorWord]] = {
         "`from` was denied, or is not on the account",
         "Leave `from` out, or use a sender of the organization.",
     ),
+    "CLASS_NOT_POSSIBLE": ErrorWord(
+        400,
+        "no carrier of the number can send a flash message (`messageClass` 0)",
+        "Leave `messageClass` out to send an ordinary message, or ask the operator.",
+    ),
     "RECIPIENT_OPTED_OUT": ErrorWord(
         400,
         "the recipient wants no messages of the organization",

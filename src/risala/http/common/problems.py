@@ -187,6 +187,8 @@ def _refused(error: errors.EngineError) -> Problem:
             return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
         case errors.RecipientOptedOut():
             return Problem(status, str(error), {"code": "RECIPIENT_OPTED_OUT"})
+        case errors.ClassNotPossible():
+            return Problem(status, str(error), {"code": "CLASS_NOT_POSSIBLE"})
         case errors.NoChannelLeft():
             return Problem(status, str(error), {"code": "NO_CHANNEL_LEFT"})
         case errors.VerifyRefused():

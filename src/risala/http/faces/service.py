@@ -319,6 +319,7 @@ class RequestService:
             "send_at_ms",
             f"A message can be scheduled at most {AHEAD_MAX_S // 86_400} days ahead.",
         )
+        _check(message.message_class in (0, None), "message_class", "The only class is 0.")
         is_later = send_at is not None and send_at > self._now_ms
         return SendMessage(
             to=message.to,
@@ -328,6 +329,7 @@ class RequestService:
             send_at=send_at if is_later else None,
             validity_s=validity_s,
             part=part,
+            message_class=message.message_class,
         )
 
 

@@ -63,6 +63,9 @@ class Aggregator:
     status: int = 200
     callback: str = ""
     """The source of the address for receipts; empty: the account is set up with one."""
+    flash: str = ""
+    """The source of the word that makes a message a flash message; empty: there are none."""
+    flash_word: str = "0"
     validity: str = ""
     """The source of the message's validity; empty: messages have none."""
     validity_unit_s: float = 1

@@ -45,6 +45,7 @@ class AggregatorMessage:
     validity_s: int = 0
     """How long it may try; 0: it was not told."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    flash: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +246,7 @@ class StandIn:
             callback=value(api.callback),
             validity_s=_seconds(value(api.validity), api.validity_unit_s),
             headers=request.headers,
+            flash=bool(api.flash) and value(api.flash) == api.flash_word,
         )
         if key:
             self.keys[key] = message.id

@@ -31,7 +31,12 @@ from risala.drivers.smpp.protocol.pdu import (
     response_to,
 )
 from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS
-from risala.drivers.smpp.protocol.submit import ESM_TRANSACTION, decode_message, readable_address
+from risala.drivers.smpp.protocol.submit import (
+    ESM_TRANSACTION,
+    decode_message,
+    flashes,
+    readable_address,
+)
 from risala.drivers.smpp.protocol.times import absolute_time
 from risala.drivers.smpp.protocol.tlv import CONGESTION_STATE, SC_INTERFACE_VERSION, Tlv
 from risala.lab.smsc.behaviour import Reaction
@@ -213,6 +218,7 @@ class SmscConnection:
             registered_delivery=request.registered_delivery,
             validity_period=submit.validity_period if submit else "",
             priority_flag=submit.priority_flag if submit else 0,
+            flash=flashes(request),
         )
 
     def _trouble(self, text: str) -> None:

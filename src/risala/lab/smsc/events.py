@@ -63,6 +63,8 @@ class Submitted:
     registered_delivery: int
     validity_period: str
     priority_flag: int
+    flash: bool = False
+    """Whether it is of class 0: its phone shows it at once, and does not keep it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class ReceivedMessage:
     recipient: str
     text: str
     segments: int
+    flash: bool = False
+    """Whether the phone showed it at once, and did not keep it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,7 @@ class Exchange:
             recipient=recipient,
             text=text,
             segments=segments,
+            flash=submitted.flash,
         )
         self.on_event(MessageReceived(message))
         self._on_message(message)

@@ -34,6 +34,7 @@ class FakeDriver:
     window_max: int = 10
     submit_s: float = 120.0
     takes_whole: bool = False
+    flash: bool = False
     answers: list[Answer] = field(default_factory=list)
     always: Answer | None = None
     delivers: bool = False
@@ -57,6 +58,7 @@ class FakeDriver:
             window_max=self.window_max,
             submit_s=self.submit_s,
             takes_whole=self.takes_whole,
+            flash=self.flash,
         )
 
     async def run(

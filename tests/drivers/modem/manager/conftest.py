@@ -156,6 +156,7 @@ class StandIn:
                 Text=asked["text"],
                 DeliveryReportRequest=asked["delivery-report-request"],
                 Validity=asked["validity"],
+                Class=asked.get("class", -1),
             ),
         )
 

@@ -36,6 +36,7 @@ class TestModemManager(DriverConformance):
                 recipient=each["Number"],
                 text=each["Text"],
                 expires_at_ms=self.now_ms() + each["Validity"][1][1] * 60_000,
+                flash=each["Class"] == 0,
             )
             for each in self.manager.sent
         ]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import examples
+from risala.drivers.modem.submit import submit_of
 from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of, dcs_of
 from risala.drivers.modem.tpdu.pdu import (
     Deliver,
@@ -30,6 +31,7 @@ from risala.drivers.modem.tpdu.tpfields import (
     unpack,
     unpack_ussd,
 )
+from risala.plugins.testing.conformance import segment
 from risala.sms.alphabet import GSM7_CHARACTERS, choose_alphabet
 from risala.sms.message import Alphabet
 from risala.sms.segment import join, split, user_data_header
@@ -518,6 +520,21 @@ def test_smspdudecoder_reads_our_deliver(text, number, header):
     assert found["user_data"]["data"].rstrip("@") == text.rstrip("@")
     assert "+" + found["sender"]["number"] == number
     assert found["scts"] == sent_at
+
+
+@settings(deadline=None)
+@given(oracle_texts, oracle_numbers)
+def test_others_read_a_flash_message_in_our_submit(text, number):
+    """Class 0 of TS 23.038 §4, in both alphabets, is coded as python-gsmmodem codes it."""
+    sent = segment(text, alphabet=choose_alphabet(text), recipient=number, message_class=0)
+    submit = submit_of(sent, 0, status_report=False)
+    hexadecimal = to_hex(submit)[0]
+    found = smspdudecoder.fields.SMSSubmit.decode(StringIO(hexadecimal))
+    assert found["user_data"]["data"].rstrip("@") == text.rstrip("@")
+    theirs = gsmmodem.pdu.encodeSmsSubmitPdu(number, text, reference=3, sendFlash=True)
+    read = from_hex(str(theirs[0]), TO_NETWORK, theirs[0].tpduLength)[1]
+    assert read.user_data.dcs == submit.user_data.dcs
+    assert submit.user_data.coding.message_class == 0
 
 
 # Where 7-bit characters fill their octets, it takes a last "@" (which is 0) for padding.

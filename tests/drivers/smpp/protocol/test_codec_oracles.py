@@ -31,7 +31,9 @@ from risala.drivers.smpp.protocol.pdu import (
     Unbind,
     UnbindResp,
 )
+from risala.drivers.smpp.protocol.submit import FlashBy, SubmitOptions, submit_sm
 from risala.drivers.smpp.protocol.tlv import Tlv
+from risala.plugins.testing.conformance import segment
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -40,6 +42,9 @@ with warnings.catch_warnings():
     from smpp.pdu.pdu_types import (
         AddrNpi,
         AddrTon,
+        DataCodingGsmMsgClass,
+        DataCodingGsmMsgCoding,
+        DataCodingScheme,
         EsmClass,
         EsmClassMode,
         EsmClassType,
@@ -65,6 +70,9 @@ _vectors = [
     SubmitSm("", **_both, registered_delivery=1, short_message=b"Bonjour"),
     SubmitSm("CMT", **_both, esm_class=0x40, short_message=b"\x05\x00\x03\x07\x02\x01abc"),
     SubmitSm(**_both, data_coding=8, short_message="سلام".encode("utf-16-be")),
+    SubmitSm(**_both, data_coding=0xF0, short_message=b"Bonjour"),
+    SubmitSm(**_both, data_coding=0x18, short_message="سلام".encode("utf-16-be")),
+    SubmitSm(**_both, short_message=b"x", tlvs=(Tlv(0x0005, b"\1"),)),
     SubmitSm(**_both, validity_period="000002000000000R", priority_flag=1, short_message=b"x"),
     SubmitSm(**_both, tlvs=(Tlv(0x020C, b"\0\7"), Tlv(0x020E, b"\2"), Tlv(0x020F, b"\1"))),
     SubmitSm(**_both, tlvs=(Tlv(0x0424, b"payload " * 40),)),
@@ -97,6 +105,18 @@ def test_smpp_pdu3_reads_and_writes_the_same_octets(ours):
         assert decode(again).command_status == 0x58  # it leaves the body of an error out
     else:
         assert again == octets
+
+
+def test_smpp_pdu3_reads_class_0_in_our_data_coding():
+    flash = submit_sm(segment("Bonjour", message_class=0), SubmitOptions(), 0)
+    coding = PDUEncoder().decode(BytesIO(encode(flash, 7))).params["data_coding"]
+    assert coding.scheme is DataCodingScheme.GSM_MESSAGE_CLASS
+    assert coding.schemeData.msgClass is DataCodingGsmMsgClass.NO_MESSAGE_CLASS  # its name for 0
+    assert coding.schemeData.msgCoding is DataCodingGsmMsgCoding.DEFAULT_ALPHABET
+    by_subunit = SubmitOptions(flash=FlashBy.DEST_ADDR_SUBUNIT)
+    marked = submit_sm(segment("Bonjour", message_class=0), by_subunit, 0)
+    theirs = PDUEncoder().decode(BytesIO(encode(marked, 7)))
+    assert theirs.params["dest_addr_subunit"].name == "MS_DISPLAY"
 
 
 def test_we_read_what_smpp_pdu3_wrote():

@@ -11,11 +11,13 @@ from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, SubmitSm, varied
 from risala.drivers.smpp.protocol.submit import (
     Concatenating,
     DefaultAlphabet,
+    FlashBy,
     SubmitOptions,
     TextField,
     UnsendableError,
     Validity,
     decode_message,
+    flashes,
     message_octets,
     plain_text,
     submit_sm,
@@ -83,6 +85,36 @@ def test_gsm7_goes_unpacked_with_escapes():
     pdu = submit_sm(segment("@€é"), SubmitOptions(), _NOW_MS)
     assert pdu.short_message == b"\x00\x1b\x65\x05"
     assert decode_message(pdu).text == "@€é"
+
+
+@pytest.mark.parametrize("default", DefaultAlphabet)
+@pytest.mark.parametrize(
+    ("text", "alphabet", "coding", "octets"),
+    [
+        ("Bonjour é€", Alphabet.GSM7, 0xF0, b"Bonjour \x05\x1be"),
+        ("سلام", Alphabet.UCS2, 0x18, "سلام".encode("utf-16-be")),
+    ],
+)
+def test_a_flash_message_is_marked_by_its_coding(text, alphabet, coding, octets, default):
+    """0xF0 names GSM 03.38, whatever the carrier takes 0 for."""
+    flash = segment(text, alphabet=alphabet, message_class=0)
+    pdu = submit_sm(flash, SubmitOptions(default_alphabet=default), _NOW_MS)
+    assert (pdu.data_coding, pdu.short_message, pdu.tlvs) == (coding, octets, ())
+    assert flashes(pdu)
+    assert decode_message(pdu, default).text == text
+    plain = submit_sm(replace(flash, message_class=None), SubmitOptions(), _NOW_MS)
+    assert plain.data_coding in (0, 8)
+    assert not flashes(plain)
+
+
+def test_a_flash_message_is_marked_by_the_subunit_where_the_carrier_wants_that():
+    by_subunit = SubmitOptions(flash=FlashBy.DEST_ADDR_SUBUNIT)
+    for text, alphabet, coding in (("Bonjour", Alphabet.GSM7, 0), ("سلام", Alphabet.UCS2, 8)):
+        flash = segment(text, alphabet=alphabet, message_class=0)
+        pdu = submit_sm(flash, by_subunit, _NOW_MS)
+        assert (pdu.data_coding, pdu.tlvs) == (coding, (Tlv(0x0005, b"\x01"),))
+        assert flashes(pdu)
+        assert not submit_sm(replace(flash, message_class=None), by_subunit, _NOW_MS).tlvs
 
 
 def test_latin1_where_the_carrier_takes_0_for_that():

@@ -205,7 +205,7 @@ async def test_setting_up_wants_a_fresh_sign_in_which_e_mail_alone_does_not_rene
         await town.do("factor.begin_app", me(town, found))
     access, browser = town.gateway.access(ACCESS), town.browser(found.token)
     session = town.people.sessions.find(found.token, SessionKind.CUSTOMER)
-    await town.people.sign_in.ask_code(session, browser)
+    await town.people.sign_in.begin(browser, session.user.email, session.kind)
     assert await town.people.sign_in.freshen_by_code(session, browser, "000000") == Denied(4)
     assert (
         await town.people.sign_in.freshen_by_code(session, browser, await town.mailed(FATIMA))
@@ -215,7 +215,7 @@ async def test_setting_up_wants_a_fresh_sign_in_which_e_mail_alone_does_not_rene
     town.pass_s(FRESH_MS // 1000)
     assert me(town, found).freshness is Freshness.STALE
     session = town.people.sessions.find(found.token, SessionKind.CUSTOMER)
-    await town.people.sign_in.ask_code(session, browser)
+    await town.people.sign_in.begin(browser, session.user.email, session.kind)
     mailed = await town.mailed(FATIMA)
     assert await town.people.sign_in.freshen_by_code(session, browser, mailed) == Denied(0)
     assert me(town, found).freshness is Freshness.STALE

@@ -194,6 +194,7 @@ def _fields(shown: MessageView, part: WholeMessage | None) -> Json:
         "part": None if part is None else f"{part.number} of {part.total}",
         "text of all": None if part is None else part.text,
         "segments": f"{shown.segments} ({shown.encoding})",
+        "flash": "yes: the phone does not keep it" if shown.message_class == 0 else None,
         "price": output.money(money(shown.price), shown.currency),
         "attempts": shown.attempts,
         "carrier": shown.carrier,

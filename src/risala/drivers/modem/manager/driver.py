@@ -71,6 +71,7 @@ class ModemManagerDriver:
             own_sim=True,
             takes_whole=True,
             submit_s=settings.send_timeout_s + SPARE_S,
+            flash=True,
         )
         self._open_bus = open_bus
         self._now_ms = now_ms

@@ -132,6 +132,8 @@ class ManagedTexts:
             "delivery-report-request": ("b", self._settings.reports),
             "validity": ("(uv)", (RELATIVE, ("u", min(max(minutes, 5), _VALID_MAX_MIN)))),
         }
+        if segment.message_class is not None:
+            fields["class"] = ("i", segment.message_class)
         (path,) = await self._bus.call(modem.path, f"{MESSAGING}.Create", "a{sv}", (fields,))
         return str(path)
 

@@ -53,7 +53,7 @@ _PRIORITY_MAX: Final = 3
 _REGISTERED_MASK: Final = 0x1F
 _OCTETS_MAX: Final = 140
 _SEPTETS_MAX: Final = 160
-_IN_OCTETS: Final = frozenset({0x02, 0x04, 0x08})
+_IN_OCTETS: Final = frozenset({0x02, 0x04, 0x08, 0x18})
 """Values of ``data_coding`` whose user data is sent octet by octet; that of all others is packed
 into septets."""
 _SAR: Final = (SAR_MSG_REF_NUM, SAR_TOTAL_SEGMENTS, SAR_SEGMENT_SEQNUM)

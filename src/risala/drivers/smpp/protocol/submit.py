@@ -15,6 +15,7 @@ from risala.dataclass import dataclass
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySm, SubmitSm, varied
 from risala.drivers.smpp.protocol.times import SPAN_MAX_S, absolute_time, relative_time
 from risala.drivers.smpp.protocol.tlv import (
+    DEST_ADDR_SUBUNIT,
     MESSAGE_PAYLOAD,
     SAR_MSG_REF_NUM,
     SAR_SEGMENT_SEQNUM,
@@ -49,6 +50,14 @@ _USER_DATA_MAX: Final = 140
 _DCS_DEFAULT: Final = 0x00
 _DCS_IA5: Final = 0x01
 DCS_UCS2: Final = 0x08
+DCS_FLASH: Final = 0xF0
+"""GSM message class control: GSM 03.38, class 0 (§5.2.19, 3GPP TS 23.038 §4)."""
+DCS_FLASH_UCS2: Final = 0x18
+"""UCS-2, class 0: of the general group of TS 23.038 §4, which the standard's own list leaves out.
+Its message class control knows no UCS-2."""
+FLASH_CODINGS: Final = frozenset({0x10, DCS_FLASH_UCS2, DCS_FLASH})
+_ON_DISPLAY: Final = b"\x01"
+"""The value of ``dest_addr_subunit`` that names the phone's display (§5.3.2.1)."""
 _has_controls: Final = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x1f]").search
 """Finds octets that represent letters in GSM 03.38 and occur in no IA5 text."""
 _CODECS: Final = {
@@ -104,6 +113,17 @@ class Validity(StrEnum):
     """The carrier's own default."""
 
 
+class FlashBy(StrEnum):
+    """How a flash message is marked."""
+
+    DATA_CODING = "data_coding"
+    """By ``data_coding``: 0xF0 in GSM 03.38, 0x18 in UCS-2."""
+    DEST_ADDR_SUBUNIT = "dest_addr_subunit"
+    """By the optional parameter of this name, with the value 1 (§5.3.2.1)."""
+    NONE = "none"
+    """The carrier takes none."""
+
+
 class UnsendableError(ValueError):
     """A text that this carrier's alphabet cannot carry; another carrier may."""
 
@@ -134,6 +154,7 @@ class SubmitOptions:
     """Use references of 1 to 255: some SMSCs keep one octet of them."""
     is_transaction: bool = False
     """Let the carrier answer once the phone has answered."""
+    flash: FlashBy = FlashBy.DATA_CODING
 
 
 def submit_sm(
@@ -149,7 +170,13 @@ def submit_sm(
         UnsendableError: the carrier's default alphabet lacks a character.
     """
     place, tlvs = _concatenation(segment, options.long_messages)
-    data_coding, octets = _encode(segment, options.default_alphabet, len(place))
+    is_flash = segment.message_class == 0
+    if is_flash and options.flash is FlashBy.DATA_CODING:
+        data_coding, octets = _encode_flash(segment)
+    else:
+        data_coding, octets = _encode(segment, options.default_alphabet, len(place))
+        if is_flash:
+            tlvs = (*tlvs, Tlv(DEST_ADDR_SUBUNIT, _ON_DISPLAY))
     esm_class = (ESM_UDHI if place else 0) | (ESM_TRANSACTION if options.is_transaction else 0)
     octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
     if has_reference:
@@ -332,6 +359,22 @@ def readable_address(ton: int, address: str) -> str:
 
 def _or(configured: int | None, otherwise: int) -> int:
     return int(otherwise) if configured is None else configured
+
+
+def flashes(pdu: MessagePdu) -> bool:
+    """Whether a message is for the phone's display alone: of class 0."""
+    if pdu.data_coding in FLASH_CODINGS:
+        return True
+    subunit = find(pdu.tlvs, DEST_ADDR_SUBUNIT)
+    return subunit is not None and subunit.value == _ON_DISPLAY
+
+
+def _encode_flash(segment: Segment) -> tuple[int, bytes]:
+    """As :func:`_encode`, with a ``data_coding`` of class 0. It names GSM 03.38, whatever the
+    carrier's default alphabet is."""
+    if segment.alphabet is Alphabet.UCS2:
+        return DCS_FLASH_UCS2, encode_ucs2(segment.units)
+    return DCS_FLASH, encode_gsm7_part(segment.units)
 
 
 def _encode(segment: Segment, default: DefaultAlphabet, header: int) -> tuple[int, bytes]:

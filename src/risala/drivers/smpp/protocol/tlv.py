@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 _HEAD: Final = Struct(">HH")
 
+DEST_ADDR_SUBUNIT: Final = 0x0005
 SC_INTERFACE_VERSION: Final = 0x0210
 RECEIPTED_MESSAGE_ID: Final = 0x001E
 USER_MESSAGE_REFERENCE: Final = 0x0204

@@ -21,7 +21,7 @@ from risala.engine.model.records.attempts import (
 from risala.engine.model.records.messages import DueRow, Stamp
 from risala.engine.rules.repeats import Manners
 from risala.engine.rules.retry import Circumstances, after_acceptance, decide
-from risala.engine.rules.router import pinned
+from risala.engine.rules.router import as_flash, pinned
 from risala.engine.rules.throttle import Breaker, Throttle
 from risala.plugins.contract import Choosy, Declined, Driver
 from risala.sms.message import Segment
@@ -90,13 +90,13 @@ class Consequences:
         # Only a refusal sends a message elsewhere, and a channel's nowhere.
         if isinstance(outcome, Refused) and not carrier.is_channel:
             tried = (*row.tried_carriers, carrier.name)
-            next_route = self.hooks.next_route(row.recipient, tried)
+            next_route = self.hooks.next_route(row, tried)
         is_code = row.kind == "code"
         at = Circumstances(
             now_ms=now_ms,
             valid_until=row.valid_until,
             refusals=row.refusals,
-            pinned_route=pinned(carrier.name),
+            pinned_route=as_flash(pinned(carrier.name), row.route),
             partly_accepted=partly_accepted,
             next_route=next_route,
             on_uncertain=carrier.on_uncertain_code if is_code else carrier.on_uncertain_message,
@@ -249,7 +249,7 @@ async def let_wait(
     """
     row, segments = job.row, len(job.parts.texts)
     now_ms = recorder.clock.now_ms()
-    route = hooks.willing_route(row.recipient, (*row.tried_carriers, carrier), segments)
+    route = hooks.willing_route(row, (*row.tried_carriers, carrier), segments)
     due_at = now_ms if route else _look_again_at_ms(declined, now_ms)
     await recorder.decline(Declining(row.id, carrier, declined.text, due_at, route))
 

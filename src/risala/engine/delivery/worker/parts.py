@@ -15,6 +15,7 @@ from risala.engine.model.errors import Unavailable
 from risala.engine.model.numbers import halves_of, part_of
 from risala.engine.model.records.attempts import Repeat
 from risala.engine.model.records.messages import DueRow
+from risala.engine.rules.router import message_class_of
 from risala.sms.message import WHOLE, Alphabet, Segment
 from risala.sms.segment import Parts
 from risala.sms.values import quickly
@@ -96,6 +97,7 @@ class Job:
             within=None if row.part is None else part_of(row.part),
             half_before=before,
             half_behind=behind,
+            message_class=message_class_of(row.route),
         )
 
 
@@ -131,7 +133,7 @@ class WorkerHooks:
     """The worker has finished with a message: only the journal counts again."""
     put_back: Callable[[DueRow], None]
     """Puts a message back whose due time is unchanged."""
-    next_route: Callable[[str, tuple[str, ...]], str | None]
-    """The next route for a message that these carriers refused: number, names."""
-    willing_route: Callable[[str, tuple[str, ...], int], str | None]
+    next_route: Callable[[DueRow, tuple[str, ...]], str | None]
+    """The next route for a message that the carriers of these names refused."""
+    willing_route: Callable[[DueRow, tuple[str, ...], int], str | None]
     """The route to a healthy carrier that would take so many segments now; None: there is none."""

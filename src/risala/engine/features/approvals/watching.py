@@ -55,7 +55,7 @@ async def watched(
             },
         )
         await stored.ask(by, new, operation.operators)
-        call.services.people.mail_is_owed()
+        call.services.people.sources.owed()
         raise ApprovalNeeded(new.id, iso(new.expires_at))
     try:
         yield

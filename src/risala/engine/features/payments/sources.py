@@ -137,7 +137,7 @@ class PaymentSources:
             },
             codes=PayerCodes(pays_codes, services.sessions, stored.verifications, clock),
             public_url=services.public_url,
-            owed=services.people.mail_is_owed,
+            owed=services.people.sources.owed,
             polls=Alarm(clock),
             texts=Bell(),
             set_aside=services.set_aside,

@@ -199,7 +199,8 @@ class IdentitySignIn:
         await self._sign_in.limits.take_guess(browser, self._kind, None)
         of = self._secrets_of(back, freshens=freshens)
         if of is None:
-            await self._sign_in.limits.note_identity(browser, self._kind)
+            reason = FailureReason.IDENTITY
+            await self._sign_in.limits.note(reason, "identity", browser, self._kind)
             raise IdentityRefused(IdentityFault.NOT_BEGUN)
         claims: dict[str, Any] = {}
         try:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.messages import parts, timeline
-from risala.engine.journal.state import CREATED, find_key, load
+from risala.engine.journal.state import CREATED, MESSAGE_CLASS, find_key, load
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
 from risala.engine.journal.store.names import NUMBER, known_name, name_sql
@@ -23,7 +23,7 @@ from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, STATUSES, recip
 from risala.engine.model.records.messages import DueRow, MessageView, Place
 from risala.engine.model.records.record import audit_image
 from risala.engine.model.states import ACKNOWLEDGED, Mode, Status
-from risala.engine.rules.router import UNSERVED
+from risala.engine.rules.router import UNSERVED, as_flash, plain
 from risala.sms.values import quickly
 
 
@@ -41,6 +41,7 @@ _VIEWS: Final = Rows(
         "carrier": name_sql("carrier"),
         "provider_message_id": "coalesce(carrier_id, carrier_key)",
         "metadata": "coalesce(metadata, '{}')",
+        "message_class": MESSAGE_CLASS,
         "created_at": CREATED,
         "updated_at": f"coalesce(updated_at, delivered_at, sent_at, {CREATED})",
         "api_key": name_sql("api_key"),
@@ -296,15 +297,16 @@ def reroute(
             (*queue, *after, count),
         )
     ]
-    moved = [(route, row.key) for row in rows if (route := route_key(row.recipient)) != queue[0]]
+    sorted_anew = [(as_flash(route_key(row.recipient), queue[0]), row.key) for row in rows]
+    moved = [(route, key) for route, key in sorted_anew if route != queue[0]]
     numbers = {route: names.number(conn, route) for route, _ in moved}
     conn.executemany(
         "UPDATE message SET route = ? WHERE key = ?",
         [(numbers[route], key) for route, key in moved],
     )
     for route, key in moved:
-        if UNSERVED in (route, queue[0]):
-            line = _UNSERVED if route == UNSERVED else _SERVED
+        if UNSERVED in (plain(route), plain(queue[0])):
+            line = _UNSERVED if plain(route) == UNSERVED else _SERVED
             timeline.append(conn, key, TimelineEntry(now_ms, Status.PENDING.value, line))
     return (rows[-1].due_at, rows[-1].key) if len(rows) == count else None
 

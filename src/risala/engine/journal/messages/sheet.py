@@ -136,7 +136,7 @@ class Sheet:
         """Write all gathered changes."""
         for statement, rows in self._rows.items():
             write_values(self._conn, statement, rows)
-        timeline.append_rows(self._conn, self._lines)
+        self._conn.executemany(timeline.APPEND, self._lines)
         counts.add(self._conn, self._counted)
         if self._events:
             outbox.write_all(self._conn, self._events)

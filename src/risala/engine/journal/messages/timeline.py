@@ -6,7 +6,6 @@ The first line comes from the message's row: that it was accepted, and what it w
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -39,42 +38,34 @@ IMPLIED: Final = {
     Kind.REPEATED: Status.PROCESSING,
 }
 """The status of a kind, which is then not stored; of all others it is ``pending``."""
-# The order of a statement's values: see :func:`row_of`.
-_APPEND: Final = (
+APPEND: Final = (
     "INSERT INTO line (message, n, at, kind, status, carrier, attempt, segment, details, raw)"  # noqa: S608 -- constants
     " SELECT ?1, last + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
     " FROM (SELECT coalesce(max(n), 1) AS last FROM line WHERE message = ?1)"
     f" WHERE last < {ENTRIES_MAX} OR ?10"
 )
+"""Adds an entry, with the values of :func:`row_of`; beyond :data:`ENTRIES_MAX` only one that ends
+its message."""
 LineRow = tuple[object, ...]
-
-
-def implied(kind: Kind) -> Status:
-    return IMPLIED.get(kind, Status.PENDING)
 
 
 def row_of(key: int, entry: TimelineEntry, carrier: int | None) -> LineRow:
     """An entry as a line to be stored; ``carrier`` is its carrier as a number."""
-    line = entry.line
+    line, status = entry.line, entry.status
     return (
         *(key, entry.at, line.kind.value),
-        None if entry.status == implied(line.kind) else STATUSES.number(entry.status),
+        None if status == IMPLIED.get(line.kind, Status.PENDING) else STATUSES.number(status),
         # For a message that goes whole, a line belongs to no segment.
         *(carrier, entry.attempt, entry.segment or None, line.details, entry.raw or None),
         entry.line.kind in _ENDS,
     )
 
 
-def append_rows(conn: sqlite3.Connection, rows: Iterable[LineRow]) -> None:
-    """Add entries of many messages; beyond :data:`ENTRIES_MAX` only those that end one."""
-    conn.executemany(_APPEND, rows)
-
-
 def append(conn: sqlite3.Connection, key: int, entry: TimelineEntry) -> None:
     """Add one entry to the timeline of the message with this key."""
     unfold(conn, key)
     carrier = None if entry.carrier is None else names.number(conn, entry.carrier)
-    conn.execute(_APPEND, row_of(key, entry, carrier))
+    conn.execute(APPEND, row_of(key, entry, carrier))
 
 
 _UNFOLD: Final = (
@@ -199,5 +190,6 @@ def entry_of(
 ) -> TimelineEntry:
     """A stored line."""
     line: Line = line_of(kind, details)
-    word = implied(line.kind).value if status is None else STATUSES.word(status)
+    implied = IMPLIED.get(line.kind, Status.PENDING)
+    word = implied.value if status is None else STATUSES.word(status)
     return TimelineEntry(at, word, line, carrier, attempt, segment, raw)

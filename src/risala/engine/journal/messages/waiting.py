@@ -21,7 +21,7 @@ from risala.engine.model.features import features
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.records.messages import HELD_DUE_AT, Unserved
 from risala.engine.model.states import Status
-from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED
+from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED, plain
 
 # -- after the clock was set back
 
@@ -127,7 +127,7 @@ def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
         place = (route, priority, organization)
         if due_at is not None and due_at <= now_ms and _is_active(conn, organization):
             name = value_of(conn, "SELECT name FROM names WHERE no = ?", (route,))
-            if name not in (UNSERVED, None):
+            if name is not None and plain(name) != UNSERVED:
                 earliest[name] = min(due_at, earliest.get(name, due_at))
     return earliest
 
@@ -153,7 +153,7 @@ def is_unserved(conn: sqlite3.Connection, message_id: str) -> bool:
     message = load(conn, message_id)
     if message is None or message.status is not Status.PENDING:
         return False
-    return message.route == UNSERVED
+    return plain(message.route) == UNSERVED
 
 
 def due(conn: sqlite3.Connection, now_ms: int) -> tuple[int, int | None]:

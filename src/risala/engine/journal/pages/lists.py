@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.pages.cut_messages import Across, parts_across
-from risala.engine.journal.state import CREATED
+from risala.engine.journal.state import CREATED, MESSAGE_CLASS
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
 from risala.engine.journal.store.sql import markers, value_of
@@ -64,6 +64,7 @@ LISTED_FROM: Final = {
     "part": "NULL",
     "part_number": "part",
     "metadata": "coalesce(metadata, '{}')",
+    "message_class": MESSAGE_CLASS,
     "created_at": CREATED,
     "updated_at": f"coalesce(updated_at, delivered_at, sent_at, {CREATED})",
 }

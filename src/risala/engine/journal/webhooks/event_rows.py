@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from risala.dataclass import dataclass
+from risala.engine.journal.state import MESSAGE_CLASS
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
 from risala.engine.journal.store.names import NUMBER, known_name, name_sql
 from risala.engine.model import ids
@@ -67,6 +68,7 @@ class EventRow:
     metadata: str | None
     price: int | None
     currency: str | None
+    message_class: int | None
     phone: str | None
     """The recipient of a session's code."""
 
@@ -122,6 +124,7 @@ _ROWS: Final = Rows(
         "metadata": "m.metadata",
         "price": "m.price",
         "currency": "m.currency",
+        "message_class": MESSAGE_CLASS,
         "phone": "v.recipient",
     },
     type=_type,
@@ -306,7 +309,8 @@ def _message(row: EventRow) -> Event:
     assert row.currency is not None
     recipient, metadata = recipient_text(row.recipient), json.loads(row.metadata or "{}")
     values = (recipient, row.sender, status, provider, error, code, metadata)
-    return MessageEvent(*_whose(row), *values, row.price, row.currency)
+    money = (row.price, row.currency)
+    return MessageEvent(*_whose(row), *values, *money, row.message_class)
 
 
 def _session(row: EventRow) -> Event:

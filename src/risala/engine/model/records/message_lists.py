@@ -112,6 +112,8 @@ class FeedMessage:
     delivered_at: Moment | None
     created_at: Moment
     updated_at: Moment
+    message_class: int | None = None
+    """0: a flash message; null: an ordinary one."""
     key: Annotated[int, WrittenAs.NOTHING] = 0
     mode: Annotated[str, WrittenAs.NOTHING] = ""
     part_number: Annotated[int | None, WrittenAs.NOTHING] = None

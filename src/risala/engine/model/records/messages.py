@@ -283,6 +283,9 @@ class MessageView:
     updated_at: Annotated[Moment, UNAUDITED]
     api_key: Annotated[str | None, JsonName("keyId"), UNAUDITED] = None
     """The id of its key; None: no program sent it, or it is from before keys were stored."""
+    message_class: Annotated[int | None, UNAUDITED, OneOf((0, None))] = None
+    """0: a flash message, which the phone shows at once and does not keep. Null: an ordinary
+    one."""
 
 
 @dataclass(frozen=True, slots=True)

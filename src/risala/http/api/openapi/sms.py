@@ -76,6 +76,7 @@ STORED: Final = {
     "status": "delivered",
     "segments": 1,
     "encoding": "gsm7",
+    "messageClass": None,
     "price": "0.50",
     "currency": "MRU",
     "attempts": 1,

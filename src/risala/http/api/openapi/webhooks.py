@@ -65,6 +65,13 @@ MODELS: Final[Mapping[type[Event], ApiAnswer]] = {
         "messageId=subject to=recipient from=sender status providerMessageId errorCode errorText"
         " carrierCode metadata price currency",
         {"errorText": {"type": ["string", "null"]}, "price": _TEXT},
+        {
+            "messageClass": {
+                "type": "integer",
+                "enum": [0],
+                "description": "Of flash messages alone.",
+            },
+        },
     ),
     InboundEvent: _event(
         *("InboundEventModel", InboundEvent),

@@ -29,7 +29,7 @@ from risala.http.web.routes import PageRoute
 COLUMNS: Final = (
     *("messageId", "createdAt", "sentAt", "deliveredAt", "to", "from", "status", "segments"),
     *("encoding", "price", "currency", "carrier", "errorCode", "carrierCode", "keyId", "kind"),
-    *("body", "metadata"),
+    *("body", "metadata", "messageClass"),
 )
 """The names of the API, in every language."""
 _TO_SECONDS: Final = len("2026-11-21 08:41:16")
@@ -127,6 +127,7 @@ def _row(request: PageRequest, message: ExportedMessage) -> list[Cell]:
         OwnText(message.kind),
         message.body,
         json.dumps(message.metadata, ensure_ascii=False) if message.metadata else None,
+        message.message_class,
     ]
 
 

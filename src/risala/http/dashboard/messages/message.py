@@ -97,9 +97,11 @@ def _values(request: PageRequest, shown: MessageStory) -> dict[str, object]:
 
 
 def _may_repeat(shown: MessageStory) -> bool:
-    """Whether its text can be sent again. A single part would be the middle of a sentence."""
+    """Whether its text can be sent again. A single part would be the middle of a sentence, and of a
+    flash message would come an ordinary one."""
     message = shown.message
-    return message.kind != "code" and message.body is not None and shown.part is None
+    is_whole = message.body is not None and shown.part is None
+    return message.kind != "code" and is_whole and message.message_class is None
 
 
 def _size(text: str) -> dict[str, int]:

@@ -56,7 +56,7 @@ async def submit(request: PageRequest) -> TrioResponse:
                 session, request.browser, form.text("code")
             )
         else:
-            await people.sign_in.ask_code(session, request.browser)
+            await people.sign_in.begin(request.browser, session.user.email, session.kind)
             return await request.page(_PAGE, _values(request))
     except (RateLimited, Forbidden) as error:
         return await _refused(request, error)

@@ -72,6 +72,8 @@ class MessageReceived:
     recipient: str
     text: str
     segments: int
+    flash: bool = False
+    """Whether it is of class 0: the phone showed it at once, and did not keep it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,8 @@ class SimulatedNetwork:
         if whole is not None:
             text, segments = whole
             recipient = submit.destination.readable
-            self._tell(e.MessageReceived(self.config.number, recipient, text, segments))
+            is_flash = submit.user_data.coding.message_class == 0
+            self._tell(e.MessageReceived(self.config.number, recipient, text, segments, is_flash))
         for planned in reports:
             self._report(submit, reference, sent_at, planned)
 

@@ -170,6 +170,31 @@ class DriverArrivalChecks(DriverSuite):
                         "capabilities.alphanumeric_sender says that a name arrives unchanged.",
                     )
 
+    @check("driver-contract.md#capabilities")
+    async def test_a_flash_message_arrives(self) -> None:
+        """``flash``: a flash message arrives as one in either alphabet, and no other does."""
+        name = "test_a_flash_message_arrives"
+        async with self.running(name) as stage:
+            needs(stage.capabilities.flash, "flash")
+            for text, alphabet in (("Bonjour", Alphabet.GSM7), ("سلام", Alphabet.UCS2)):
+                for message_class in (0, None):
+                    sent = segment(text, alphabet=alphabet, message_class=message_class)
+                    outcome = await stage.submit(sent)
+                    if self.cannot_take(sent, outcome):
+                        continue
+                    stage.taken(outcome, "submit")
+                    await trio.sleep(self.quiet_s)
+                    got = await self.latest(name, "flash")
+                    if (got.flash, got.text) != (message_class == 0, text):
+                        kind = "a flash message" if got.flash else "an ordinary message"
+                        raise PluginFaultError(
+                            name,
+                            f"A segment with message_class {message_class} reached the carrier as "
+                            f"{kind}{'' if got.text == text else ' with another text'}. "
+                            "capabilities.flash says that class 0 arrives, and nothing else does "
+                            "as such.",
+                        )
+
     async def latest(self, name: str, claim: str) -> CarrierGot:
         """What the carrier got last."""
         got = await self.shown(claim, name, "carrier_got", self.carrier_got)

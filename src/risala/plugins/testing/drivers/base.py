@@ -54,6 +54,8 @@ class CarrierGot:
     """The number of parts that the message has."""
     reference: int | None = None
     """The number that all parts of the message share."""
+    flash: bool = False
+    """Whether its phone shows it at once, and does not keep it."""
 
 
 _CLAIMS: Final = {

@@ -69,7 +69,8 @@ CREATE VIEW messages AS SELECT
   verification_id, attempts, refusals, coalesce(tried, '') AS tried, error_code, send_at, sent_at,
   delivered_at, {_CREATED} AS created_at,
   coalesce(updated_at, delivered_at, sent_at, {_CREATED}) AS updated_at, pruned, carrier_code,
-  link_losses, {_name("api_key")} AS api_key_id, charge
+  link_losses, {_name("api_key")} AS api_key_id, charge,
+  CASE WHEN substr({_name("route")}, 1, 1) = '!' THEN 0 END AS message_class
 FROM message;
 """  # noqa: S608 -- constants
 """A message: ids, numbers, text, price, status, carrier, times.
@@ -80,6 +81,7 @@ FROM message;
   is no longer kept
 - ``encoding``, ``segments``, ``price``, ``currency``: ``gsm7`` or ``ucs2``; how many parts; what
   all of it costs
+- ``message_class``: 0 of a flash message, as the mark ``!`` of its route says
 - ``status``, ``error_code``, ``carrier_code``: [state](message-states.md); why it failed, in our
   word and the carrier's
 - ``priority``, ``route``, ``due_at``, ``send_at``, ``valid_until``: its place in the queue: 0
