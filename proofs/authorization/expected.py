@@ -215,6 +215,7 @@ PLACES: Final[Mapping[str, str]] = {
     "endpoint_id": "a webhook endpoint",
     "payment_id": "a payment",
     "seq": "an entry of the ledger",
+    "invoice_id": "an invoice",
     "user_id": "a member",
     "invitation_id": "an invitation",
     "erasure_id": "a deletion",

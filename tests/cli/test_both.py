@@ -262,6 +262,9 @@ ROWS = (
         ("{org}",),
         (("opening", str), ("days.0.balanceAfter", str), ("countedUntil", None)),
     ),
+    Row("invoice list", ("--org", "{org}"), (("invoices", list), ("canIssue", False))),
+    Row("invoice issue", ("{org}", "2020-01"), alone=1, beside=1, sentence="legal.invoice_series"),
+    Row("invoice show", ("F-0001",), alone=1, beside=1, sentence="no such invoice"),
     Row(
         "verify figures",
         ("--org", "{org}", "--by", "channel", "--since", "1h"),
@@ -955,6 +958,7 @@ LISTING = (
         "credential list",
         "ledger",
         "statement",
+        "invoice list",
         "price",
         "price show",
     ),

@@ -53,6 +53,7 @@ MAY: dict[str, str] = {
     "engine/features/session_details/stored_texts.py": READER,  # languages of two tables
     "engine/features/code_figures/stored/counts.py": BULK,  # codes by the hundred, and their sums
     "engine/features/code_figures/stored/sessions.py": READER,  # with the message of each
+    "engine/features/invoices/stored.py": READER,  # of what was printed
     "engine/features/statements/stored.py": READER,  # of a month's entries, with their messages
     "engine/features/compat/stored.py": HOT,  # of each used one, and of each call
     "engine/features/fixed_numbers/stored.py": HOT,  # of each code

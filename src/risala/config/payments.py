@@ -25,6 +25,17 @@ Line = Annotated[
     Field(max_length=100, json_schema_extra={"words": "a text of at most 100 characters"}),
 ]
 
+Series = Annotated[
+    str,
+    Field(
+        pattern=r"^([A-Za-z0-9._/-]{0,19}[A-Za-z._/-])?$",
+        json_schema_extra={
+            "words": "at most 20 Latin letters, digits and `-` `.` `/` `_`; the last is no digit"
+        },
+    ),
+]
+"""What the numbers of invoices begin with. The end of it and the number never run together."""
+
 
 class BillingSection(Section):
     """The side that pays for messages."""
@@ -78,6 +89,15 @@ class LegalSection(Section):
     """The company's number with the tax office (NIF)."""
     trade_register: Line = ""
     """The company's number in the trade register (RC)."""
+    invoice_series: Series = ""
+    """What the numbers of invoices begin with, such as ``F-``. With a name and a tax number set
+    too, each month in which something was charged gets an invoice an hour after it ends, numbered
+    without gaps. Another series begins at 1. Empty: months have statements alone."""
+
+    @property
+    def can_invoice(self) -> bool:
+        """Whether the law's minimum of an invoice is set."""
+        return bool(self.name and self.tax_id and self.invoice_series)
 
     @property
     def is_known(self) -> bool:

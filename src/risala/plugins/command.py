@@ -70,7 +70,7 @@ BUILT_IN: Final = frozenset(
             "simulate",
             "tail",
         ),
-        *("text", "provider", "statement"),
+        *("text", "provider", "statement", "invoice"),
         *("smpp", "standby", "topup", "trigger", "upgrade", "user", "verify", "webhook"),
     }
 )

@@ -13,6 +13,7 @@ import trio
 
 from authenticator import Authenticator
 from cases import sweep
+from made_invoices import LEGAL, age_entries, issued
 from mailing_book import ON_LOOP
 from risala.config.model import MailToSmsSection
 from risala.config.numbers import NumbersSection, PriceSection
@@ -199,6 +200,7 @@ class World:
         await self._export()
         invited = await self.do("member.invite", email=INVITED, role="viewer", **mine)
         begun = await self.do("payment.begin", method="bankily", amount="5", **mine)
+        invoice = await issued(self.house.gateway.services, self.organization_id)
         await self._text()
         self.values = {
             **mine,
@@ -245,6 +247,7 @@ class World:
             "request_id": await self._ask(key["key"]["id"]),
             "method": "bankily",
             "payment_id": begun["id"],
+            "invoice_id": invoice.id,
             "text_id": "btx_1",
             "approval_id": "apr_none",
             "address": "203.0.113.7",
@@ -409,6 +412,8 @@ class World:
                 await self.do("opt_outs.add_word", **self.arguments("opt_outs.add_word"))
         elif name == "opt_outs.list_back":
             await self.do("opt_outs.list_out", **self.arguments("opt_outs.list_out"))
+        elif name == "invoice.issue":
+            self.special["month"] = await age_entries(self.house.gateway.services)
         elif name == "fixed_number.remove":
             await self.do("fixed_number.set", **self.arguments("fixed_number.set"))
         elif name == "carriers.apply":
@@ -515,6 +520,7 @@ class World:
             "message.mail": {"mail_from": "bob@example.com", "text": BODY, "digest": "1"},
             "message.find": {"to": TO},
             "carriers.apply": self.of_special("hash"),
+            "invoice.issue": {"month": "2020-01", **self.of_special("month")},
             "carriers.override": {"rate_per_s": 5.0},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "hook.set": {"name": "Renamed"},
@@ -655,6 +661,7 @@ async def world(open_house, autojump_clock):
         drivers={"fake": Talker()},
         outside=outside,
         payments=codes,
+        legal=LEGAL,
         balance="2000",
         parts=ON_LOOP,
         numbers=NumbersSection(countries=("MR", "SN")),

@@ -1,6 +1,7 @@
 """The billing page: figures, statement, receipts, and the low-balance alert."""
 
 import re
+from html import unescape
 from urllib.parse import quote
 
 import pytest
@@ -14,6 +15,7 @@ from risala.engine.model.people import Language
 from risala.http.dashboard.app import create_dashboard
 from web_browser import FixedClock
 from web_people import RefusesTheChange, entry
+from web_statements import month_invoice
 
 BILLING = "/app/org_1/billing"
 
@@ -324,8 +326,39 @@ async def test_a_month_as_pdf(owner, gateway):
 
 async def test_without_what_writes_pdf_there_is_no_button(owner, monkeypatch):
     monkeypatch.setattr("risala.http.web.files.paper._is_there", lambda: False)
-    assert "(PDF)" not in (await owner.get(BILLING)).text
+    told = (await owner.get(BILLING)).text
+    assert "(PDF)" not in told
+    assert 'pip install "risala[pdf]"' in unescape(told)
     assert (await owner.get(f"{BILLING}/months/2026-11")).status == 404
+
+
+async def test_a_month_leads_to_its_invoice(owner, gateway):
+    gateway.invoices = (
+        month_invoice("2026-10"),
+        month_invoice("2026-09", id="inv_0", number="F-0041"),
+    )
+    page = await owner.get(f"{BILLING}?month=2026-10")
+    shown, _, rest = page.text.partition('id="h-invoices"')
+    assert f'href="{BILLING}/invoices/inv_1"' in shown
+    assert f'href="{BILLING}/invoices/inv_0"' not in shown
+    for told in ("F-0042", "Oct 2026", "1 Nov 2026", "2,753.50", f"{BILLING}/invoices/inv_0"):
+        assert told in rest
+    page = await owner.get(f"{BILLING}?month=2026-11")
+    assert f"{BILLING}/invoices" not in page.text.partition('id="h-invoices"')[0]
+
+
+async def test_without_invoices_nothing_speaks_of_them(owner):
+    assert "nvoice" not in (await owner.get(BILLING)).text.partition("<main")[2]
+
+
+async def test_an_invoice_as_pdf(owner, gateway, monkeypatch):
+    gateway.invoices = (month_invoice(),)
+    page = await owner.get(f"{BILLING}/invoices/inv_1")
+    assert ("invoice.get", {"invoice_id": "inv_1"}) in gateway.done
+    assert page.headers["content-type"] == "application/pdf"
+    assert page.headers["content-disposition"] == 'attachment; filename="F-0042.pdf"'
+    monkeypatch.setattr("risala.http.web.files.paper._is_there", lambda: False)
+    assert (await owner.get(f"{BILLING}/invoices/inv_1")).status == 404
 
 
 async def test_forms_stand_open_only_where_something_is_wrong(owner, gateway):

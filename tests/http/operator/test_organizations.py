@@ -7,6 +7,8 @@ import re
 import pytest
 
 from cases import sweep
+from made_invoices import age_entries
+from risala.config.payments import LegalSection
 from web_browser import Reader
 
 LIST = "/operator/organizations"
@@ -281,6 +283,29 @@ async def test_a_month_as_pdf(post, operator, one):
     assert page.status == 200
     assert page.text.startswith("%PDF-")
     assert (await operator.get(f"{one}/months/2026-1")).status == 404
+
+
+async def test_a_month_that_is_over_gets_its_invoice(post, operator, one, monkeypatch):
+    """There is a button where the settings name an issuer and the month cost something."""
+    whose = {"organization_id": post.organization_id}
+    await post.do("topup", amount="100", **whose)
+    await post.do("send", to="+22236123456", body="Bonjour", **whose)
+    month = await age_entries(post.gateway.services)
+    statement = f"{one}/statement?month={month}"
+    assert "Issue the invoice" not in (await operator.get(statement)).text
+    monkeypatch.setattr(LegalSection, "can_invoice", True)
+    assert "Issue the invoice" not in (await operator.get(f"{one}/statement")).text
+    page = await operator.get(statement)
+    assert "Issue the invoice" in page.text
+    assert (await operator.submit(page, f"{one}/invoices", {"month": month})).status == 303
+    issued = await operator.get(statement)
+    assert "The invoice is issued." in issued.text
+    assert "Issue the invoice" not in issued.text
+    (invoice,) = (await post.do("invoice.list", **whose))["invoices"]
+    assert f"{one}/invoices/{invoice['id']}" in issued.text
+    page = await operator.get(f"{one}/invoices/{invoice['id']}")
+    assert page.text.startswith("%PDF-")
+    assert (await line(post, "invoice.issue"))["after"]["number"] == invoice["number"]
 
 
 async def test_of_a_deleted_one_the_statement_stays(post, operator, one):

@@ -19,6 +19,7 @@ import trio.testing
 from proofs.authorization.expected import Asker, Visitor
 
 from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
+from made_invoices import issued
 from mailing_book import ON_LOOP
 from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
@@ -202,6 +203,7 @@ async def _organization(city: City, name: str) -> None:
     things["rule_id"] = rule["ruleId"]
     paid = await city.do("payment.begin", method="bankily", amount="5", **whose)
     things["payment_id"] = paid["id"]
+    things["invoice_id"] = (await issued(city.gateway.services, made)).id
     ledger = await city.do("ledger.list", **whose)
     things["seq"] = str(ledger["entries"][0]["seq"])
     asked = await city.do("member.invite", email=f"new@{name}.example", role="viewer", **whose)

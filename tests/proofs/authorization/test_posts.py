@@ -13,6 +13,7 @@ import pytest
 import trio
 from proofs.authorization.expected import IN, VISITED, Visitor
 
+from made_invoices import issued
 from risala.drivers.payments.mobile_money import BankSmsSettings
 from risala.engine.model.times import iso
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
@@ -88,6 +89,7 @@ FALLS_SHORT = {
     "/operator/carriers/<carrier>/ask": "a line that takes commands",
     "/operator/carriers/changes": "a file of settings",
     "/operator/organizations/<organization_id>/countries": "a country abroad that is served",
+    "/operator/organizations/<organization_id>/invoices": "an issuer in the settings",
     "/operator/payments/<payment_id>/poll": "a provider that can be asked",
     "/operator/plugins/<page>": "a plugin that has a page",
     "/operator/system/alerts/unmute": "an alert that is mute",
@@ -253,6 +255,10 @@ async def payment(poster, route):
     return (await poster.city.do("payment.begin", method="bankily", amount="5", **poster.own))["id"]
 
 
+async def invoice(poster, route):
+    return (await issued(poster.city.gateway.services, poster.own["organization_id"])).id
+
+
 async def invitation(poster, route):
     """Of somebody to their organization, or of them to another."""
     whose, email = poster.own, f"new{next(numbers)}@own.example"
@@ -307,7 +313,7 @@ THINGS = {
     "user_id": member, "sender_id": sender, "export_id": export, "carrier": carrier,
     "action": action, "text_id": bank_text, "hook_id": hook,
     "mailing_id": mailing, "row": row, "list_id": recipient_list, "saved_text_id": saved_text,
-    "conversation_id": conversation, "rule_id": rule,
+    "conversation_id": conversation, "invoice_id": invoice, "rule_id": rule,
 }  # fmt: skip
 
 

@@ -670,6 +670,7 @@ class FakeWebGateway:
     reply_refused: str | None = None
     """Why it does not leave though it was taken."""
     month: dict[str, Any] = field(default_factory=dict)
+    invoices: tuple[dict[str, Any], ...] = ()
     looked_to: str | None = None
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -821,6 +822,10 @@ class FakeWebGateway:
                 return reached()
             case "statement.get":
                 return web_statements.month_statement(**{**arguments, **self.month})
+            case "invoice.list":
+                return web_statements.invoice_page(*self.invoices)
+            case "invoice.get":
+                return web_statements.month_invoice()
             case "ledger.list":
                 return self.ledger(**arguments)
             case "payment.methods":

@@ -85,3 +85,28 @@ def month_statement(
         "countedUntil": None,
         **changes,
     }
+
+
+def month_invoice(month: str = "2026-10", **changes: Any) -> dict[str, Any]:
+    """The invoice of a month, with two sources and a refund."""
+    statement = month_statement(organization_id="org_1", month=month)
+    names = ("organizationId", "organizationName", "issuer", "month", "timeZone", "currency")
+    days = [
+        {name: each[name] for name in ("day", "sources", "refunded")} for each in statement["days"]
+    ]
+    return {
+        "id": "inv_1",
+        "number": "F-0042",
+        **{name: statement[name] for name in names},
+        "sources": statement["sources"],
+        "days": days,
+        "charged": "2754.00",
+        "refunded": "0.50",
+        "total": "2753.50",
+        "issuedAt": "2026-11-01T01:00:00.000Z",
+        **changes,
+    }
+
+
+def invoice_page(*invoices: dict[str, Any]) -> dict[str, Any]:
+    return {"invoices": [*invoices], "next": None, "canIssue": bool(invoices)}

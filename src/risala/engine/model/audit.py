@@ -42,6 +42,7 @@ class AuditImage(StrEnum):
     HOOK = "hook"
     IDENTITY_PROVIDER = "identity_provider"
     INVITATION = "invitation"
+    INVOICE = "invoice"
     KEY = "key"
     MAILING = "mailing"
     MEMBER = "member"

@@ -44,6 +44,7 @@ NAMES: Final[tuple[str, ...]] = (
     "handbook",
     "statements",
     "agents",
+    "invoices",
 )
 """The features, each after those that it needs, and in the order in which they take part in a
 session; the doctor speaks of them in this order."""

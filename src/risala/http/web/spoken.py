@@ -50,6 +50,12 @@ SPOKEN: Final = (
         "It was not forwarded: Telegram refuses the chat. Its id is wrong, or the bot is not in it."
     ),
     N_("It was not forwarded: the receiver says that its address has ended (410)."),
+    N_(
+        "An invoice needs the name, tax number and series of who issues it. Set `legal.name`,"
+        " `legal.tax_id` and `legal.invoice_series` in the settings, and restart."
+    ),
+    N_("The month is not over yet: it can have an invoice from {time}."),
+    N_("Nothing was charged or refunded in this month, so it has no invoice."),
     N_("Automatic answers to this number are not paused."),
     N_("An organization can have at most {count} rules. Delete one first."),
     N_(

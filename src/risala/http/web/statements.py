@@ -15,6 +15,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.dataclass import dataclass
 from risala.engine.features.statements.records import (
     CostSource,
+    Issuer,
     MonthStatement,
     SourceCost,
     StatementDay,
@@ -34,6 +35,8 @@ SOURCES: Final = {
     CostSource.OTHER: NC_("sources of costs", "Other messages"),
 }
 REFUNDS: Final = N_("Refunds")
+PAPER_COMMAND: Final = Markup('<code class="raw">pip install "risala[pdf]"</code>')
+"""What brings files as PDF, where they are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ def values_of(statement: MonthStatement, words: Words, now_ms: int) -> dict[str,
         ],
         "day_lines": _day_lines(statement, formats),
         "has_paper": can_write(),
+        "command_of_paper": PAPER_COMMAND,
     }
 
 
@@ -151,7 +155,7 @@ def _bars(statement: MonthStatement, first: date) -> list[Bar]:
     ]
 
 
-def _day_text(day: date, formats: Formats) -> Markup:
+def day_text(day: date, formats: Formats) -> Markup:
     """A day of the organization's own calendar."""
     at = formats.midnight(day.isoformat())
     assert at is not None, "a day of a statement is in its calendar"
@@ -161,13 +165,13 @@ def _day_text(day: date, formats: Formats) -> Markup:
 def _marks(statement: MonthStatement, first: date, formats: Formats) -> list[Markup]:
     last = _next(first) - timedelta(days=1)
     middle = first + (last - first) / 2
-    return [_day_text(each, formats) for each in (first, middle, last)]
+    return [day_text(each, formats) for each in (first, middle, last)]
 
 
 def _day_lines(statement: MonthStatement, formats: Formats) -> list[DayLine]:
     return [
         DayLine(
-            _day_text(date.fromisoformat(each.day), formats),
+            day_text(date.fromisoformat(each.day), formats),
             _amounts(each.sources),
             each,
         )
@@ -186,28 +190,16 @@ def paper_of(statement: MonthStatement, words: Words) -> Paper:
     """The statement as a file: who issues it, for whom, what it sums up to, and each day."""
     ended_ms = ms_of(statement.ends_at)
     formats, first = formats_of(statement, words, ended_ms), first_day(statement)
-    issuer = statement.issuer
-    sender = [issuer.name, *issuer.address]
-    for label, number in (
-        (N_("Tax number"), issuer.tax_id),
-        (N_("Trade register"), issuer.trade_register),
-    ):
-        if number:
-            sender.append(f"{text_of(words(label))} {_isolated(number)}")
-    last = _next(first) - timedelta(days=1)
-    period = words(
-        "{from} to {to}", **{"from": _day_text(first, formats), "to": _day_text(last, formats)}
-    )
     return Paper(
         language=words.language,
         title=text_of(words("Statement of {month}", month=formats.month_text(first))),
-        sender=tuple(each for each in sender if each),
+        sender=issuer_lines(statement.issuer, words),
         facts=(
-            (text_of(words("For")), _isolated(statement.organization_name)),
-            (text_of(words("Organization")), _isolated(statement.organization_id)),
-            (text_of(words("Period")), text_of(period)),
-            (text_of(words("Time zone")), _isolated(statement.time_zone)),
-            (text_of(words("Currency")), _isolated(statement.currency)),
+            (text_of(words("For")), isolated(statement.organization_name)),
+            (text_of(words("Organization")), isolated(statement.organization_id)),
+            (text_of(words("Period")), period_text(first, formats)),
+            (text_of(words("Time zone")), isolated(statement.time_zone)),
+            (text_of(words("Currency")), isolated(statement.currency)),
         ),
         sums=_sums(statement, formats),
         tables=tuple(_tables(statement, formats)),
@@ -217,32 +209,59 @@ def paper_of(statement: MonthStatement, words: Words) -> Paper:
     )
 
 
-def _isolated(text: str) -> str:
+def issuer_lines(issuer: Issuer, words: Words) -> tuple[str, ...]:
+    """Who issues a paper, line by line; what is not known is left out."""
+    lines = [issuer.name, *issuer.address]
+    for label, number in (
+        (N_("Tax number"), issuer.tax_id),
+        (N_("Trade register"), issuer.trade_register),
+    ):
+        if number:
+            lines.append(f"{text_of(words(label))} {isolated(number)}")
+    return tuple(each for each in lines if each)
+
+
+def period_text(first: date, formats: Formats) -> str:
+    """From the first to the last day of a month."""
+    days = {"from": first, "to": _next(first) - timedelta(days=1)}
+    shown = {name: day_text(each, formats) for name, each in days.items()}
+    return text_of(formats.words("{from} to {to}", **shown))
+
+
+def isolated(text: str) -> str:
     """Somebody's own words, which keep their direction among those of the file."""
     return f"\u2068{text}\u2069" if text else ""
 
 
-def _money(formats: Formats, amount: int, *, sign: bool = False, bare: bool = True) -> str:
+def money_text(formats: Formats, amount: int, *, sign: bool = False, bare: bool = True) -> str:
+    """An amount on paper.
+
+    Args:
+        sign: with a plus too.
+        bare: without the currency.
+    """
     return text_of(formats.money(amount, sign=sign, bare=bare))
 
 
 def _sums(statement: MonthStatement, formats: Formats) -> tuple[tuple[str, str], ...]:
     words = formats.words
-    lines = [(words("Balance as the month began"), _money(formats, statement.opening, bare=False))]
+    lines = [
+        (words("Balance as the month began"), money_text(formats, statement.opening, bare=False))
+    ]
     lines += [
         (
             words.among("sources of costs", SOURCES[each.source]),
-            _money(formats, -each.amount, sign=True),
+            money_text(formats, -each.amount, sign=True),
         )
         for each in statement.sources
     ]
     if statement.refunded:
-        refunded = _money(formats, statement.refunded, sign=True)
+        refunded = money_text(formats, statement.refunded, sign=True)
         lines.append((words(REFUNDS), refunded))
     if statement.payments:
-        credited = _money(formats, statement.credited, sign=True)
+        credited = money_text(formats, statement.credited, sign=True)
         lines.append((words("Payments and adjustments"), credited))
-    lines.append((words("Balance as it ended"), _money(formats, statement.closing, bare=False)))
+    lines.append((words("Balance as it ended"), money_text(formats, statement.closing, bare=False)))
     return tuple((text_of(name), amount) for name, amount in lines)
 
 
@@ -271,11 +290,11 @@ def _days(statement: MonthStatement, formats: Formats) -> PaperTable:
         amounts = [by.get(each, 0) for each in has]
         amounts += [refunded] if statement.refunded else []
         amounts += [credited] if statement.payments else []
-        return tuple(_money(formats, each, sign=True) if each else "" for each in amounts)
+        return tuple(money_text(formats, each, sign=True) if each else "" for each in amounts)
 
     rows = []
     for line in _day_lines(statement, formats):
-        shown, after = line.shown, _money(formats, line.shown.balance_after)
+        shown, after = line.shown, money_text(formats, line.shown.balance_after)
         amounts = cells(shown.sources, shown.refunded, shown.credited)
         rows.append((text_of(line.day), *amounts, after))
     sums = cells(statement.sources, statement.refunded, statement.credited)
@@ -287,7 +306,7 @@ def _days(statement: MonthStatement, formats: Formats) -> PaperTable:
             PaperColumn(text_of(words("Balance after")), share, is_number=True),
         ),
         tuple(rows),
-        (text_of(words("Together")), *sums, _money(formats, statement.closing)),
+        (text_of(words("Together")), *sums, money_text(formats, statement.closing)),
     )
 
 
@@ -304,8 +323,8 @@ def _payments(statement: MonthStatement, formats: Formats) -> PaperTable:
             (
                 text_of(formats.moment_text(each.at)),
                 text_of(words(_WAYS[each.kind])),
-                _isolated(each.reference) if each.kind == "topup" else _isolated(each.note or ""),
-                _money(formats, each.amount, sign=True),
+                isolated(each.reference) if each.kind == "topup" else isolated(each.note or ""),
+                money_text(formats, each.amount, sign=True),
             )
             for each in statement.payments
         ),
@@ -324,10 +343,10 @@ def _senders(statement: MonthStatement, formats: Formats) -> PaperTable:
         ),
         tuple(
             (
-                _isolated(each.name or each.of or "") or text_of(words("All others")),
+                isolated(each.name or each.of or "") or text_of(words("All others")),
                 text_of(words.among("sources of costs", SOURCES[each.source])),
                 text_of(formats.num(each.messages)),
-                _money(formats, each.amount),
+                money_text(formats, each.amount),
             )
             for each in statement.senders
         ),
@@ -373,8 +392,11 @@ def month_in(request: PageRequest) -> str:
 
 async def paper_response(statement: MonthStatement, words: Words) -> TrioResponse:
     """The statement as a PDF to keep."""
-    octets = await pdf_of(paper_of(statement, words))
-    reply = TrioResponse(octets, content_type="application/pdf")
-    name = f"statement-{statement.month}.pdf"
+    return await pdf_response(paper_of(statement, words), f"statement-{statement.month}.pdf")
+
+
+async def pdf_response(paper: Paper, name: str) -> TrioResponse:
+    """A paper as a PDF to keep, in a file of this name."""
+    reply = TrioResponse(await pdf_of(paper), content_type="application/pdf")
     reply.headers["content-disposition"] = f'attachment; filename="{name}"'
     return reply

@@ -123,6 +123,7 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
             "conversations.jsonl",
             "forwarded-texts.jsonl",
             "inbound.jsonl",
+            "invoices.jsonl",
             "ledger.jsonl",
             "list-opt-outs.jsonl",
             "list-people.jsonl",

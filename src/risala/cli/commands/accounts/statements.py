@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
@@ -27,23 +28,40 @@ if TYPE_CHECKING:
 
 _HEADINGS: Final = ("Day", "Mailings", "API keys", "Codes", "Other", "Refunds", "Payments")
 
+_Command = TypeVar("_Command", bound=Callable[..., object])
 
-@click.command()
-@optional_org
-@click.option("--month", metavar="MONTH", help="Such as 2026-11; without it the present month.")
-@click.option(
-    "--pdf",
-    type=click.Path(path_type=Path, dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Write the statement into this file, as PDF.",
-)
-@click.option(
+
+def pdf_option(words: str) -> Callable[[_Command], _Command]:
+    """An option of the file that is written as PDF."""
+    file = click.Path(path_type=Path, dir_okay=False, writable=True)
+    return click.option("--pdf", type=file, metavar="FILE", help=words)
+
+
+language_option: Final = click.option(
     "--language",
     type=click.Choice([each.value for each in Language]),
     default=Language.FRENCH.value,
     show_default=True,
     help="The language of the PDF.",
 )
+
+
+def refuse_without_pdf(pdf: Path | None) -> None:
+    """
+    Raises:
+        click.UsageError: a PDF is wanted, and nothing here writes it.
+    """
+    if pdf is not None and not all(find_spec(name) for name in ("fpdf", "uharfbuzz")):
+        raise click.UsageError(
+            'Nothing here writes PDF. Install it with `pip install "risala[pdf]"`.'
+        )
+
+
+@click.command()
+@optional_org
+@click.option("--month", metavar="MONTH", help="Such as 2026-11; without it the present month.")
+@pdf_option("Write the statement into this file, as PDF.")
+@language_option
 @common
 def statement(
     options: Options, org: str | None, month: str | None, pdf: Path | None, language: str
@@ -55,10 +73,7 @@ def statement(
       risala statement
       risala statement "My shop" --month 2026-10 --pdf statement.pdf
     """
-    if pdf is not None and not all(find_spec(name) for name in ("fpdf", "uharfbuzz")):
-        raise click.UsageError(
-            'Nothing here writes PDF. Install it with `pip install "risala[pdf]"`.'
-        )
+    refuse_without_pdf(pdf)
 
     async def work(session: GatewaySession) -> Reply[MonthStatement]:
         organization = await organization_id(session, org)

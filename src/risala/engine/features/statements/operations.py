@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Final
 
@@ -16,10 +16,14 @@ from risala.engine.features.statements.records import (
     Issuer,
     MonthStatement,
     SenderCost,
-    SourceCost,
     StatementDay,
 )
-from risala.engine.features.statements.stored import DaySum, MonthSum, StatementRepository
+from risala.engine.features.statements.stored import (
+    DaySum,
+    MonthSum,
+    StatementRepository,
+    sources_of,
+)
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import ArgumentKind, OfOrganization, fault, maybe, text
 from risala.engine.kernel.operation import Call, Operations
@@ -27,7 +31,12 @@ from risala.engine.rules.days import date_of
 from risala.engine.rules.roles import READERS, VIEWERS
 
 
-def _month(value: object) -> date:
+def month_in(value: object) -> date:
+    """The first day of a month that somebody wrote.
+
+    Raises:
+        Invalid: it is none.
+    """
     first = rules.month_of(text(value))
     if first is None:
         raise fault("invalid_month", "`{name}` is a month such as `2026-11`.")
@@ -37,7 +46,7 @@ def _month(value: object) -> date:
 class OfMonth(OfOrganization):
     """A month of an organization's own time zone."""
 
-    month: Annotated[date | None, PlainValidator(maybe(_month)), ArgumentKind("month")] = None
+    month: Annotated[date | None, PlainValidator(maybe(month_in)), ArgumentKind("month")] = None
     """`2026-11`; without it the present one."""
 
 
@@ -66,7 +75,7 @@ async def _statement(call: Call[OfMonth]) -> MonthStatement:
         currency=organization.currency,
         opening=month.opening,
         closing=month.closing,
-        sources=_sources(month.days),
+        sources=sources_of(month.days),
         senders=tuple(
             SenderCost(source, of, None if of is None else known[of], messages, amount)
             for source, of, messages, amount in senders
@@ -82,19 +91,10 @@ async def _statement(call: Call[OfMonth]) -> MonthStatement:
     )
 
 
-def _sources(days: Iterable[DaySum]) -> tuple[SourceCost, ...]:
-    """What each source cost on some days: those that cost anything, in the order of sources."""
-    sums: dict[CostSource, tuple[int, int]] = {}
-    for each in days:
-        for (source, _), cost in each.charges.items():
-            sums[source] = _added(sums.get(source), cost)
-    return tuple(SourceCost(each, *sums[each]) for each in CostSource if each in sums)
-
-
 def _day(summed: DaySum) -> StatementDay:
     return StatementDay(
         day=summed.day.isoformat(),
-        sources=_sources([summed]),
+        sources=sources_of([summed]),
         refunded=summed.refunded,
         credited=summed.credited,
         balance_after=summed.balance_after,

@@ -8,13 +8,13 @@ charge one message is looked up: the first that it pays for tells what it was se
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
 from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.features.statements import rules
-from risala.engine.features.statements.records import PAYMENTS_MAX, CostSource
+from risala.engine.features.statements.records import PAYMENTS_MAX, CostSource, SourceCost
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.accounts.balances import first_at
 from risala.engine.journal.store.names import name_sql
@@ -92,7 +92,7 @@ def month_sum(
     *,
     entries_max: int = ENTRIES_MAX,
 ) -> MonthSum:
-    """The sums of a month's days, as of one moment.
+    """The sums of days in a row, such as those of a month, as of one moment.
 
     Args:
         entries_max: with more entries than so many, the days that are too many are left out.
@@ -111,7 +111,7 @@ def _month_sum(
     zone: str,
     entries_max: int,
 ) -> MonthSum:
-    times = [rules.begins_at(each, zone) for each in (*days, rules.next_month(days[0]))]
+    times = [rules.begins_at(each, zone) for each in (*days, days[-1] + timedelta(days=1))]
     ends = [first_at(conn, at) for at in times]
     balance = opening = _balance_before(conn, organization_id, ends[0])
     summed, left, until = [], entries_max, None
@@ -156,6 +156,16 @@ def _day(
         else:
             credited += amount
     return DaySum(day, charges, refunded, credited, balance)
+
+
+def sources_of(days: Iterable[DaySum]) -> tuple[SourceCost, ...]:
+    """What each source cost on some days: those that cost anything, in the order of sources."""
+    sums: dict[CostSource, tuple[int, int]] = {}
+    for each in days:
+        for (source, _), (messages, amount) in each.charges.items():
+            sent, cost = sums.get(source, (0, 0))
+            sums[source] = sent + messages, cost + amount
+    return tuple(SourceCost(each, *sums[each]) for each in CostSource if each in sums)
 
 
 # -- names

@@ -34,6 +34,7 @@ _DIGITS: Final = " || ".join(
     for shift in range(58, 2, -5)
 )
 """The first twelve digits of a key's id."""
+_TABLES: Final = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 _COUNTED: Final = ("organizations", "message", "entry")
 
 # Each query gives one sentence for each fault.
@@ -124,7 +125,13 @@ def audit(conn: sqlite3.Connection, heads: Sequence[Head] = ()) -> AuditReport:
         if _is_halfway(conn):
             raise StorageUnusable(_HALFWAY)
         counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in _COUNTED]  # noqa: S608 -- constants
-        theirs = [check for each in features() if each.books is not None for check in each.books()]
+        there = {name for (name,) in conn.execute(_TABLES)}  # a file may be older than a feature
+        theirs = [
+            check
+            for each in features()
+            if each.books is not None and there.issuperset(each.tables)
+            for check in each.books()
+        ]
         faults = [
             sentence
             for check in (*_CHECKS, *theirs, *(_OWN_PARTS if _counts_parts(conn) else _ALL_PAID))

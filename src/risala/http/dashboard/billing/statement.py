@@ -70,6 +70,8 @@ async def values(request: PageRequest, error: Refusal | None = None) -> dict[str
         **shown,
         **_lasting(request, page.balance, page.spent_a_day),
         "statement": None,
+        "invoice": None,
+        "invoices": (),
         "price": prices.per_segment if own is None else own,
         "abroad": await open_abroad(request, CountryUse.SEND),
         "general_low": money(prices.low_balance),

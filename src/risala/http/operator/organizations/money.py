@@ -102,6 +102,9 @@ async def statement(request: PageRequest) -> TrioResponse:
         pager=pager_of(request.at(here), {}, newer=page.previous, older=page.next),
         **{
             "statement": None,
+            "invoice": None,
+            "invoices": (),
+            "may_issue": False,
             **await request.of_features("organization_statement", organization.id),
         },
     )

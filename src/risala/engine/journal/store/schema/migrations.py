@@ -49,7 +49,7 @@ from risala.engine.journal.store.schema.messages import (
     PUMPING,
     SESSION_DETAILS,
 )
-from risala.engine.journal.store.schema.money import DAY_PARTS, MONEY, PAYMENTS
+from risala.engine.journal.store.schema.money import DAY_PARTS, INVOICES, MONEY, PAYMENTS
 from risala.engine.journal.store.schema.people import (
     APPROVALS,
     FACTORS,
@@ -206,6 +206,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_opt_out_words": (OPT_OUT_WORDS,),
     "v1.1_webhook_replies": (REPLIES,),
     "v1.1_answer_forwards": (FORWARDS,),
+    "v1.1_invoices": (INVOICES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -56,6 +56,35 @@ CREATE TABLE day_parts (
 ) STRICT, WITHOUT ROWID;
 """
 
+INVOICES: Final = """
+-- One for each month of an organization. The law wants numbers without gaps, which never change.
+CREATE TABLE invoices (
+  -- In the order in which they were issued, of all series.
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  series TEXT NOT NULL,
+  number INTEGER NOT NULL CHECK (number > 0),
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  month TEXT NOT NULL,
+  -- JSON of all that is printed: figures, names and addresses as they were.
+  printed TEXT NOT NULL,
+  UNIQUE (series, number),
+  UNIQUE (organization_id, month)
+) STRICT;
+CREATE TRIGGER invoices_have_no_gap BEFORE INSERT ON invoices
+  WHEN NEW.number <> 1 + coalesce((SELECT max(number) FROM invoices WHERE series = NEW.series), 0)
+  BEGIN SELECT RAISE(ABORT, 'an invoice has the number after the last one of its series'); END;
+-- The trigger on deletes is not asked when a row is replaced.
+CREATE TRIGGER invoices_no_replace BEFORE INSERT ON invoices
+  WHEN EXISTS (SELECT 1 FROM invoices WHERE id = NEW.id
+    OR organization_id = NEW.organization_id AND month = NEW.month)
+  BEGIN SELECT RAISE(ABORT, 'a month has one invoice'); END;
+CREATE TRIGGER invoices_no_update BEFORE UPDATE ON invoices
+  BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
+CREATE TRIGGER invoices_no_delete BEFORE DELETE ON invoices
+  BEGIN SELECT RAISE(ABORT, 'an invoice is kept'); END;
+"""
+
 
 # The tables of payments: what organizations pay to top up, references for ever, banks' texts.
 

@@ -1,0 +1,126 @@
+"""What people do with invoices: issue one, look at one, list them."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Final
+
+from pydantic import PlainValidator
+
+from risala.engine.features.invoices import issuing, records
+from risala.engine.features.invoices.records import (
+    LISTED_MAX,
+    LISTED_USUAL,
+    Invoice,
+    InvoicePage,
+)
+from risala.engine.features.invoices.stored import InvoiceRepository
+from risala.engine.features.statements import rules
+from risala.engine.features.statements.operations import month_in
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    ArgumentKind,
+    Arguments,
+    MaybeText,
+    MaybeWhole,
+    OfMaybeOrganization,
+    OfOrganization,
+    Text,
+    maybe,
+)
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.errors import Conflict
+from risala.engine.model.times import iso
+from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
+from risala.engine.services import Services
+
+NO_ISSUER: Final = (
+    "An invoice needs the name, tax number and series of who issues it. Set `legal.name`,"
+    " `legal.tax_id` and `legal.invoice_series` in the settings, and restart."
+)
+
+
+class OfClosedMonth(OfOrganization):
+    """Issue the invoice of a month that is over, unless it has one."""
+
+    month: Annotated[date, PlainValidator(month_in), ArgumentKind("month")]
+
+
+class OfInvoice(Arguments):
+    """Names an invoice."""
+
+    invoice_id: Text
+    """Its number or its id."""
+
+
+class ListInvoices(OfMaybeOrganization):
+    """Invoices, the newest first."""
+
+    month: Annotated[date | None, PlainValidator(maybe(month_in)), ArgumentKind("month")] = None
+    """Only that of this month, of one organization."""
+    before: MaybeText = None
+    """The id of an invoice: only older ones are listed."""
+    limit: MaybeWhole = None
+
+
+def _of_invoice(services: Services, arguments: OfInvoice) -> str:
+    """The organization of an invoice. Raises ``NotFound``."""
+    invoice = services.repositories.part(InvoiceRepository).find(arguments.invoice_id)
+    return invoice.organization_id
+
+
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(
+    records.ISSUE,
+    roles=OPERATORS,
+    operators=FINANCE,
+    owner=owners.named,
+    changes=Invoice,
+    allows_deleted=True,
+)
+async def _issue(call: Call[OfClosedMonth]) -> Invoice:
+    arguments, services, now_ms = call.arguments, call.services, call.now_ms
+    organization = services.accounts.fresh_organization(arguments.organization_id)
+    stored, month = call.stored(InvoiceRepository), rules.written(arguments.month)
+    former = stored.of_month(organization.id, month)
+    if former is not None:
+        return former
+    if not services.settings.legal.can_invoice:
+        raise Conflict(NO_ISSUER)
+    closes_at = issuing.closes_at(arguments.month, organization.time_zone)
+    if now_ms < closes_at:
+        raise Conflict(f"The month is not over yet: it can have an invoice from {iso(closes_at)}.")
+    draft = await issuing.drawn_up(services, organization, arguments.month, now_ms)
+    if draft is None:
+        raise Conflict("Nothing was charged or refunded in this month, so it has no invoice.")
+    by = call.audit(AuditImage.INVOICE, organization_id=organization.id)
+    return await stored.issue(by, draft, services.settings.legal.invoice_series)
+
+
+@OPERATIONS(records.GET, roles=VIEWERS, operators=READERS, owner=_of_invoice)
+async def _get(call: Call[OfInvoice]) -> Invoice:
+    return call.stored(InvoiceRepository).find(call.arguments.invoice_id)
+
+
+@OPERATIONS(
+    records.LIST,
+    roles=VIEWERS,
+    operators=READERS,
+    owner=owners.named,
+    reads_all_organizations=True,
+)
+async def _list(call: Call[ListInvoices]) -> InvoicePage:
+    arguments, stored = call.arguments, call.stored(InvoiceRepository)
+    organization_id, can_issue = arguments.organization_id, call.services.settings.legal.can_invoice
+    limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
+    if organization_id is not None:
+        call.services.accounts.organization(organization_id)
+        if arguments.month is not None:
+            one = stored.of_month(organization_id, rules.written(arguments.month))
+            return InvoicePage(() if one is None else (one,), None, can_issue)
+    invoices = stored.page(limit + 1, organization_id=organization_id, before=arguments.before)
+    page = tuple(invoices[:limit])
+    return InvoicePage(page, page[-1].id if len(invoices) > limit else None, can_issue)

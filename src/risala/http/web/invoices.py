@@ -1,0 +1,170 @@
+"""Invoices as pages and files show them: of an organization's own pages, of the console, and on
+paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.dataclass import dataclass
+from risala.engine.features.invoices.records import GET, Invoice, InvoicePage
+from risala.engine.features.statements.records import CostSource, SourceCost
+from risala.engine.model.errors import NotFound
+from risala.http.web.files.paper import Paper, PaperColumn, PaperTable, can_write, text_of
+from risala.http.web.formats import Formats, ms_of
+from risala.http.web.languages import Words
+from risala.http.web.page_request import PageRequest
+from risala.http.web.statements import (
+    REFUNDS,
+    SOURCES,
+    day_text,
+    isolated,
+    issuer_lines,
+    money_text,
+    pdf_response,
+    period_text,
+)
+
+_DAY_SHARE: Final = 0.17
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceLine:
+    """A line of a list of invoices."""
+
+    invoice: Invoice
+    month: Markup
+    issued: Markup
+
+
+def values_of(page: InvoicePage, month: str, words: Words, now_ms: int) -> dict[str, Any]:
+    """What templates need of an organization's invoices.
+
+    Args:
+        month: the one that the page shows; empty: the present one.
+    """
+    lines = [_line(each, formats_of(each, words, now_ms)) for each in page.invoices]
+    return {"invoices": lines, "invoice": of_month(page, month)}
+
+
+def of_month(page: InvoicePage, month: str) -> Invoice | None:
+    """The invoice of a month; None: it is not on the page."""
+    return next((each for each in page.invoices if each.month == month), None)
+
+
+def _line(invoice: Invoice, formats: Formats) -> InvoiceLine:
+    first = first_day(invoice)
+    return InvoiceLine(
+        invoice, formats.month_text(first), formats.date_text(ms_of(invoice.issued_at))
+    )
+
+
+def formats_of(invoice: Invoice, words: Words, now_ms: int) -> Formats:
+    """An invoice is written by the clock and in the money that it was issued with."""
+    return Formats(words, ZoneInfo(invoice.time_zone), invoice.currency, now_ms)
+
+
+def first_day(invoice: Invoice) -> date:
+    return date.fromisoformat(f"{invoice.month}-01")
+
+
+# -- on paper
+
+
+def paper_of(invoice: Invoice, words: Words) -> Paper:
+    """The invoice as a file: nothing in it is looked up, so that it is the same for ever."""
+    issued_ms = ms_of(invoice.issued_at)
+    formats, first = formats_of(invoice, words, issued_ms), first_day(invoice)
+    number = isolated(invoice.number)
+    title = words("Invoice {number}", number=number)
+    if invoice.total < 0:
+        title = words("Credit note {number}", number=number)
+    return Paper(
+        language=words.language,
+        title=text_of(title),
+        sender=issuer_lines(invoice.issuer, words),
+        facts=(
+            (text_of(words("For")), isolated(invoice.organization_name)),
+            (text_of(words("Organization")), isolated(invoice.organization_id)),
+            (text_of(words("Issued on")), text_of(formats.date_text(issued_ms))),
+            (text_of(words("Period")), period_text(first, formats)),
+            (text_of(words("Time zone")), isolated(invoice.time_zone)),
+            (text_of(words("Currency")), isolated(invoice.currency)),
+        ),
+        sums=tuple(_sums(invoice, formats)),
+        tables=(_days(invoice, formats),),
+        notes=(text_of(words("Paid from the balance of the organization, as the messages left.")),),
+        page=text_of(words("Page {page}", page="{page}")),
+        as_of_ms=issued_ms,
+    )
+
+
+def _sums(invoice: Invoice, formats: Formats) -> Iterable[tuple[str, str]]:
+    words = formats.words
+    for each in invoice.sources:
+        name = words.among("sources of costs", SOURCES[each.source])
+        sent = words.counted(
+            "{n} message", "{n} messages", each.messages, n=formats.num(each.messages)
+        )
+        yield f"{text_of(name)} · {text_of(sent)}", money_text(formats, each.amount)
+    if invoice.refunded:
+        yield text_of(words(REFUNDS)), money_text(formats, -invoice.refunded, sign=True)
+    yield text_of(words("Total")), money_text(formats, invoice.total, bare=False)
+
+
+def _days(invoice: Invoice, formats: Formats) -> PaperTable:
+    """Only what the month has gets a column."""
+    words = formats.words
+    has = [each.source for each in invoice.sources]
+    titles = [words.among("sources of costs", SOURCES[each]) for each in has]
+    if invoice.refunded:
+        titles.append(words(REFUNDS))
+    share = (1 - _DAY_SHARE) / (len(titles) + 1)
+
+    def cells(sources: Iterable[SourceCost], refunded: int) -> tuple[str, ...]:
+        by: dict[CostSource, int] = {each.source: each.amount for each in sources}
+        amounts = [by.get(each, 0) for each in has] + ([-refunded] if invoice.refunded else [])
+        shown = [money_text(formats, each) if each else "" for each in amounts]
+        return (*shown, money_text(formats, sum(amounts)))
+
+    return PaperTable(
+        text_of(words("Day by day")),
+        (
+            PaperColumn(text_of(words("Day")), _DAY_SHARE),
+            *(PaperColumn(text_of(each), share, is_number=True) for each in titles),
+            PaperColumn(text_of(words("Total")), share, is_number=True),
+        ),
+        tuple(
+            (
+                text_of(day_text(date.fromisoformat(each.day), formats)),
+                *cells(each.sources, each.refunded),
+            )
+            for each in invoice.days
+        ),
+        (text_of(words("Together")), *cells(invoice.sources, invoice.refunded)),
+    )
+
+
+# -- as an answer
+
+
+async def paper(request: PageRequest) -> TrioResponse:
+    """The invoice in the address as a PDF, in the reader's language.
+
+    Raises:
+        NotFound: there is none, or files cannot be written here.
+    """
+    if not can_write():
+        raise NotFound("There is no such invoice.")
+    invoice = await request.ask(GET, invoice_id=str(request.arguments.get("invoice_id")))
+    return await pdf_response(paper_of(invoice, request.words), file_name(invoice))
+
+
+def file_name(invoice: Invoice) -> str:
+    """The name of an invoice's file: its number, where no folder stands in it."""
+    return f"{invoice.number.replace('/', '-')}.pdf"

@@ -1,0 +1,48 @@
+"""Invoices as PDF: the same for ever, in each language, and called by their sign."""
+
+import pytest
+
+from risala.engine.features.invoices.records import Invoice
+from risala.engine.model.people import Language
+from risala.engine.model.records.record import from_json
+from risala.http.web.files import paper
+from risala.http.web.invoices import file_name, paper_of
+from risala.http.web.languages import load_words
+from web_statements import month_invoice
+
+
+def invoice(**changes):
+    return from_json(Invoice, month_invoice(**changes))
+
+
+def paper_in(language, **changes):
+    return paper_of(invoice(**changes), load_words(Language(language)))
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "ar"])
+def test_the_same_invoice_makes_the_same_octets(language):
+    octets = paper.write(paper_in(language))
+    assert octets == paper.write(paper_in(language))
+    assert f"/Lang ({language})".encode() in octets
+    assert b"20261101010000" in octets  # no time but its own
+
+
+def test_its_days_and_its_sources_have_one_sum():
+    made = paper_in("en")
+    assert made.title == "Invoice \u2068F-0042\u2069"
+    assert made.sender == ("Risala SARL", "Rue 1", "Nouakchott", "Tax number \u2068NIF 77\u2069")
+    (days,) = made.tables
+    assert [each.title for each in days.columns][-2:] == ["Refunds", "Total"]
+    assert days.sum is not None
+    assert days.sum[-1] == "\u20682,753.50\u2069"
+    assert "2,753.50" in made.sums[-1][1]
+    assert made.sums[0][0].startswith("Mailings · ")
+
+
+def test_below_zero_it_is_a_credit_note():
+    made = paper_in("fr", sources=[], days=[], charged="0.00", refunded="0.50", total="-0.50")
+    assert made.title.startswith("Avoir")
+
+
+def test_a_file_has_no_folder_in_its_name():
+    assert file_name(invoice(number="F/2026/0042")) == "F-2026-0042.pdf"
