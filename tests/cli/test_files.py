@@ -136,3 +136,30 @@ class TestDoctor:
         done = risala("doctor", "--data", "none")
         assert done.exit_code == 0
         assert "There is no none yet" in done.stdout
+
+    def test_a_redacted_report_shows_nothing_of_the_installation(self, risala, tmp_path):
+        """Names that are common words, secrets, numbers, texts and addresses: in the settings, in
+        the database, in the faults."""
+        data = tmp_path / "kept-in-Nouadhibou"
+        there = ("--data", str(data))
+        names = ("Every Message", "messages@carriers.mr", "Queue")
+        assert risala("org", "create", names[0], *there).exit_code == 0
+        made = risala("key", "create", "--name", "loop", *there, "--json")
+        secret = json.loads(made.stdout)["value"]
+        assert risala("topup", names[0], "10", *there).exit_code == 0
+        sent = risala("send", "+22236123456", "Rendezvous-Tevragh", "--org", names[0], *there)
+        assert sent.exit_code == 0, sent.stderr
+        assert risala("user", "create", names[1], *there).exit_code == 0
+        (tmp_path / "risala.toml").write_text(
+            "[service]\ndefault_sender = 'Queue'\n[[carriers]]\nname = 'Waiting Disk'\n"
+            "driver = 'smpp'\n[carriers.smpp]\nhost = 'smsc.zz9.mr'\nport = 'hunter2'\n"
+            "password = 'no backup yet'\n"
+        )
+        for more in ((), ("--json",)):
+            done = risala("doctor", "--redacted", *there, *more)
+            assert done.exit_code == 1, "the settings do not load"
+            planted = (*names, secret, "36123456", "Tevragh", "smsc.zz9.mr", "hunter2", "Disk,")
+            shown = done.stdout + done.stderr
+            found = [each for each in (*planted, "no backup yet", "Nouadhibou") if each in shown]
+            assert found == []
+            assert "SQLite finds no fault" in shown

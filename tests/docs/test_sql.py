@@ -61,6 +61,7 @@ MAY: dict[str, str] = {
     "engine/features/request_log/stored.py": FILE,  # a file of its own
     "engine/features/reverse/stored.py": HOT,  # of each text with a word in it
     "engine/features/hooks/stored.py": HOT,  # of each used one
+    "engine/features/doctor/stored.py": READER,  # names of three tables
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
     "engine/features/answers/stored/forwards.py": HOT,  # of each text that is forwarded
     "engine/features/answers/stored/queue.py": HOT,  # of each text that is answered

@@ -24,9 +24,10 @@ class WebhooksSection(Section):
     """Delivery of events to webhook endpoints."""
 
     allow_insecure: bool = False
-    """Allow ``http://``, any port and this machine itself, for trials; on in the demo."""
+    """Allow ``http://``, any port and this machine itself, for trials; in the demo, true if it is
+    not set."""
     ports: tuple[Annotated[int, Field(ge=1, le=65535)], ...] = (443, 8443)
-    """The ports that an endpoint's URL may have."""
+    """The ports that an endpoint's URL may have; ``[]``: no webhook leaves this service."""
     allow_networks: tuple[Network, ...] = ()
     """Private networks that may be reached, such as ``"10.1.0.0/16"``: any customer can then make
     requests to all servers there."""

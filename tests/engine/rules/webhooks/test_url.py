@@ -174,6 +174,12 @@ def test_an_address_with_an_interface_is_refused_for_it():
         parse_target("https://[fe80::1%25eth0]/", LOOSE)
 
 
+@pytest.mark.parametrize("url", ["https://example.com/", "http://example.com/", "nonsense"])
+def test_without_a_port_nothing_leaves(url):
+    with pytest.raises(UrlRefused, match="No request leaves this service"):
+        parse_target(url, AddressRules(ports=()))
+
+
 def test_ports_are_a_list_and_any_where_insecure():
     assert parse_target("https://example.com:8443/", AddressRules(ports=(443, 8443))).port == 8443
     target = parse_target("http://localhost:9999/", LOOSE)

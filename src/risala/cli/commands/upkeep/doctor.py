@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import tomllib
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,23 +24,35 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.option(
+    "--redacted",
+    is_flag=True,
+    help="For a public report: versions, and of each text only words that Risala itself writes.",
+)
 @common
-def doctor(options: Options) -> None:
+def doctor(options: Options, redacted: bool) -> None:
     """Check everything: settings, disk, database, clock, carriers. Exit code 1 on a failure.
+
+    With --redacted no name, number, address or path is shown. Read it before you post it, all the
+    same.
 
     \b
     Examples:
       risala doctor
-      risala doctor --json
+      risala doctor --redacted
     """
     from risala.engine.model.findings import Grade
 
     log_to_stderr()
     checks = _examine(options)
+    about: dict[str, str] = {}
+    if redacted:
+        about, checks = _redacted(options, checks)
     failed = [check for check in checks if check.state is Grade.FAIL]
-    if not output.show(
-        options.json, {"ok": not failed, "checks": [asdict(check) for check in checks]}
-    ):
+    answer = {"ok": not failed, "checks": [asdict(check) for check in checks]}
+    if not output.show(options.json, {**answer, "about": about} if redacted else answer):
+        if redacted:
+            output.fields(about)
         output.table(
             ("Check", "", "What it means"),
             ((check.name, check.state, check.text) for check in checks),
@@ -46,6 +60,32 @@ def doctor(options: Options) -> None:
         )
     if failed:
         raise CommandRefused(f"Failed: {', '.join(check.name for check in failed)}.")
+
+
+def _redacted(options: Options, checks: list[Finding]) -> tuple[dict[str, str], list[Finding]]:
+    """What a report begins with, and the findings, for strangers' eyes."""
+    from risala.config.model import StorageSection
+    from risala.engine.features.doctor import redacting, stored
+    from risala.engine.model.findings import DATABASE
+
+    try:
+        settings = options.settings()
+        data_dir = settings.storage.data_dir
+    except CommandRefused:
+        settings, data_dir = None, options.data or StorageSection().data_dir
+    known = [*redacting.values_of(_written(options)), *stored.names(data_dir / DATABASE)]
+    return redacting.about(settings), redacting.redacted(checks, known)
+
+
+def _written(options: Options) -> dict[str, Any]:
+    """The settings as they are written, in the file and in the environment."""
+    set_by = {name: value for name, value in os.environ.items() if name.startswith("RISALA_")}
+    if options.file is None:
+        return set_by
+    try:
+        return {**tomllib.loads(options.file.read_text(encoding="utf-8")), **set_by}
+    except (OSError, ValueError):  # the finding about the settings says so
+        return set_by
 
 
 def _examine(options: Options) -> list[Finding]:

@@ -81,11 +81,14 @@ def serve(
     if demo and options.data is None:
         # Fresh, so that a demo never mixes with real data.
         options = replace(options, data=Path(tempfile.mkdtemp(prefix="risala-demo-")))
-    # A demo's webhooks are caught by a program on this machine.
-    flags = {"http__host": host, "http__port": port, "webhooks__allow_insecure": demo or None}
+    flags: dict[str, Any] = {"http__host": host, "http__port": port}
     if country is not None:
         flags |= _at_home_in(country.upper())
     settings = options.settings(**flags)
+    if demo and "allow_insecure" not in settings.webhooks.model_fields_set:
+        # A demo's webhooks are caught by a program on this machine. One for strangers says no.
+        flags["webhooks__allow_insecure"] = True
+        settings = options.settings(**flags)
     if not demo and (used := used_data(settings.storage.data_dir, options.file)) is not None:
         output.warned(
             f"The data directory {settings.storage.data_dir.absolute()} is empty: a new service"

@@ -25,6 +25,11 @@ from risala.engine.model.records.messages import Unserved
 UNSERVED_COUNTED_MAX: Final = 10_000
 """The most messages that are counted: a higher number adds nothing."""
 
+_NAMES: Final = (
+    "SELECT name FROM organizations UNION SELECT name FROM users UNION SELECT email FROM users"
+    " UNION SELECT name FROM senders"
+)
+
 
 class DatabaseUnreadable(Exception):
     """SQLite refused to read it, or this version cannot use it; the sentence says why."""
@@ -83,6 +88,17 @@ def read(path: Path, patient: Patient, progress: Progress) -> DatabaseFacts | Fo
             )
     except sqlite3.Error as error:
         raise DatabaseUnreadable(sqlite_sentence(path, error)) from error
+
+
+def names(path: Path) -> list[str]:
+    """What people named in a database: organizations, users and their addresses, senders; empty:
+    it cannot be read."""
+    try:
+        with closing(open_reader(path)) as conn:
+            rows = conn.execute(_NAMES).fetchall()
+    except (sqlite3.Error, StorageUnusable, OSError):
+        return []
+    return [name for (name,) in rows if name]
 
 
 def foreign_schema(path: Path) -> str | None:

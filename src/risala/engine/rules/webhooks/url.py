@@ -147,6 +147,8 @@ def parse_target(url: str, rules: AddressRules) -> Target:
     Raises:
         UrlRefused: it is no URL, or may not be used; ``str()`` says why.
     """
+    if not (rules.ports or rules.allow_insecure):
+        raise UrlRefused("No request leaves this service: its setting webhooks.ports is empty.")
     if len(url) > URL_MAX:
         raise UrlRefused(f"A URL has at most {URL_MAX} characters.")
     if "\\" in url or not _PLAIN.fullmatch(url.encode("ascii", "replace").decode()):
