@@ -84,8 +84,8 @@ def _pattern(known: Iterable[str]) -> re.Pattern[str] | None:
     values = {value.strip() for value in known if len(value.strip()) >= _KNOWN_MIN}
     if not values:
         return None
-    found = "|".join(re.escape(each) for each in sorted(values, key=len, reverse=True))
-    return re.compile(rf"(?<!\w)(?:{found})(?!\w)", re.IGNORECASE)
+    alternatives = "|".join(re.escape(each) for each in sorted(values, key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
 
 
 @cache

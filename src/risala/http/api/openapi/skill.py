@@ -123,9 +123,9 @@ def _request(made: Mapping[str, Any], path: str) -> str:
         for name, schema in _at(body, "properties").items()
     ]
     description = _at(made, "paths", path, "post", "description")
-    told = " ".join(_SENTENCES.split(description)[:_FIRST_SENTENCES])
+    about = " ".join(_SENTENCES.split(description)[:_FIRST_SENTENCES])
     return (
-        f"\n### {_at(made, 'paths', path, 'post', 'summary')}: `POST {path}`\n\n{told}\n\n"
+        f"\n### {_at(made, 'paths', path, 'post', 'summary')}: `POST {path}`\n\n{about}\n\n"
         "| Member | |\n|---|---|\n" + "\n".join(lines) + "\n\n"
         f"```json\n{_example(media)}\n```\n\nAnswer:\n\n```json\n{_example(answer)}\n```\n"
     )
