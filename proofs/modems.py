@@ -51,6 +51,22 @@ Risala never changes a modem's mode by itself. `risala carriers ask NAME network
 | Modems | {modes} |
 |---|{lines}|
 """
+_REPORT: Final = """
+## Send a report of yours
+
+<!-- not run: needs a modem -->
+```sh
+risala modem report /dev/ttyUSB0
+risala modem report http://192.168.8.1
+risala modem report modemmanager
+```
+
+writes `modem-report.json`: by its AT port, as a HiLink stick, through ModemManager. A carrier's
+name does as well. It has maker, model, firmware, registration, checks and answers; no phone number,
+IMEI, IMSI, ICCID, PIN, text, answer of USSD, cell, or name of a person or a machine. A test plants
+all of those. Read it, then open an issue named after the modem at the forge that hosts this
+repository, attach the file, and write what works and what does not.
+"""
 _TEXTS: Final = """
 ## Texts that fail on LTE
 
@@ -87,7 +103,7 @@ def render() -> str:
     for chip in CHIPS:
         commands = (f"`{chip.modes[mode]}`" if mode in chip.modes else "" for mode in MODES)
         modes += f"| {chip.name} | {' | '.join(commands)} |\n"
-    return _HEAD + "\n".join(known) + "\n" + modes + _TEXTS + "".join(_failures())
+    return _HEAD + "\n".join(known) + "\n" + _REPORT + modes + _TEXTS + "".join(_failures())
 
 
 def _failures() -> Iterator[str]:

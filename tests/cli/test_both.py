@@ -593,6 +593,7 @@ NOT_HERE = {
     "modem probe",
     "modem doctor",
     "mcp",
+    "modem report",
     "openapi",
     "completion",
     "trigger",

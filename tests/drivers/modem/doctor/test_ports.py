@@ -4,7 +4,7 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from risala.drivers.modem.doctor.ports import ask_all, candidates
+from risala.drivers.modem.doctor.ports import ask_all, candidates, without_port
 from risala.drivers.modem.port.host import Host
 from risala.drivers.modem.port.serial import PortError, PortFault, PortSeen, ports_seen
 
@@ -33,6 +33,20 @@ def test_each_port_once_by_the_name_that_lasts(host, tmp_path):
         (str(by_id / "usb-Stick-if01"), ""),
         ("/dev/ttyS0", "ttyS0"),
     ]
+
+
+def test_a_stick_without_a_port_is_offered_its_driver(host, tmp_path):
+    for place, product in (("1-1", "14dc"), ("1-2", "1001")):
+        device = tmp_path / "sys/bus/usb/devices" / place
+        device.mkdir(parents=True)
+        (device / "idVendor").write_text("12d1\n")
+        (device / "idProduct").write_text(f"{product}\n")
+    [found] = without_port(host)
+    assert (found.port, found.device, found.answers) == (
+        *("http://192.168.8.1", "USB 12d1:14dc"),
+        False,
+    )
+    assert 'driver = "hilink"' in found.text
 
 
 def test_what_this_machine_has_can_be_listed():

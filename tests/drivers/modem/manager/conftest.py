@@ -136,7 +136,7 @@ class StandIn:
         return ([*self.modem(path).texts],)
 
     async def _Get(self, path, body, timeout_s):
-        if body[1] == "SimIdentifier":
+        if body[1] in ("SimIdentifier", "Version"):
             return (("s", ""),)
         return (("u", self.modem(path).texts[path]["MessageReference"]),)
 

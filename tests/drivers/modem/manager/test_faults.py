@@ -6,8 +6,10 @@ import pytest
 import trio
 from pydantic import SecretStr
 
+from risala.drivers.modem.manager.examining import examine_managed
 from risala.drivers.modem.manager.life import ENABLE_AGAIN_S
 from risala.drivers.modem.manager.objects import chosen, modems_of
+from risala.drivers.modem.manager.settings import ModemManagerSettings
 from risala.drivers.modem.manager.words import ModemLock, ModemState, SmsState, outcome_of_error
 from risala.plugins.contract import Accepted, HealthState, Refused, Scope, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
@@ -16,6 +18,10 @@ from risala.sms.cause import Cause
 from risala.sms.receipt import ReceiptState
 
 ERROR = "org.freedesktop.ModemManager1.Error."
+OF_1_24 = (
+    "Failed: Cannot run AT command: Failed to open serial port: 'Could not open serial device "
+    "/dev/ttyUSB2: it has been forced close'"
+)
 
 
 async def told(line, words):
@@ -33,6 +39,7 @@ async def told(line, words):
         ("Serial.OpenFailed", "", Unsent),
         ("Core.Connected", "forced close", Unsent),
         ("Core.Failed", "", Uncertain),
+        ("Core.Failed", OF_1_24, Unsent),
         ("Core.Unsupported", "", Refused),
         ("MobileEquipment.NoNetwork", "", Refused),
     ],
@@ -286,6 +293,37 @@ async def test_a_modem_that_cannot_send(autojump_clock, manager, run_driver, cha
     async with run_driver() as line:
         await told(line, words)
         assert isinstance(await line.driver.submit(segment()), Unsent)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "words"),
+    [
+        ({"State": int(ModemState.FAILED), "StateFailedReason": 2}, "SIM", "There is no SIM"),
+        ({"UnlockRequired": int(ModemLock.SIM_PIN)}, "SIM", "needs its PIN. Set pin_env. Tries"),
+        ({"UnlockRequired": int(ModemLock.SIM_PUK)}, "SIM", "not by its PIN"),
+        ({"State": int(ModemState.SEARCHING)}, "network", "Searching"),
+        ({}, "", ""),
+    ],
+)
+async def test_a_modem_that_is_examined(manager, changes, name, words):
+    manager.modems[0].properties.update(changes)
+    found = await examine_managed(ModemManagerSettings(), 30, open_bus=manager.open)
+    failed = found.failed
+    assert (name, words) == ("", "") if failed is None else failed.name == name
+    assert failed is None or words in failed.text
+    assert not {"SendPin", "Enable", "List"} & {*manager.called}
+
+
+async def test_what_is_examined_where_nothing_is(manager):
+    manager.is_up = False
+    found = await examine_managed(ModemManagerSettings(), 30, open_bus=manager.open)
+    assert [each.name for each in found.checks] == ["D-Bus"]
+    manager.is_up, manager.modems = True, []
+    found = await examine_managed(ModemManagerSettings(), 30, open_bus=manager.open)
+    assert "sees no modem" in found.failed.text
+    manager.errors["GetManagedObjects"] = manager.error("Core.Unauthorized")
+    found = await examine_managed(ModemManagerSettings(), 30, open_bus=manager.open)
+    assert "polkit" in found.failed.text
 
 
 async def test_a_modem_is_chosen_by_imei_device_or_port(manager):

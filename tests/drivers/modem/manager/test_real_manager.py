@@ -1,5 +1,6 @@
 """The driver at the real ModemManager, with a simulated modem behind it."""
 
+import json
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,9 +11,12 @@ import pytest
 import trio
 from pydantic import SecretStr
 
-from patience import until_true
+from patience import HANG_S, until_true
 from real_manager import RealManager, needs_manager, real_manager
+from risala.cli.commands.upkeep.modem_examining import of_managed
+from risala.cli.commands.upkeep.modem_report import written_of
 from risala.drivers.modem.manager.driver import ModemManagerDriver
+from risala.drivers.modem.manager.examining import examine_managed
 from risala.drivers.modem.manager.settings import ModemManagerSettings
 from risala.lab.modem.simulator import Submitted
 from risala.lab.modem.world.config import ModemConfig
@@ -136,6 +140,32 @@ async def test_a_wrong_pin_is_not_typed_twice(place):
             context.healths.clear()
     typed = [each for each in modem.events if "CPIN=" in str(each)]
     assert len([each for each in typed if type(each).__name__ == "Heard"]) == 1
+
+
+async def test_a_report_has_the_modem_and_nothing_of_its_owner(place):
+    """What is planted: the SIM's number, PIN, IMSI and ICCID, the modem's IMEI, and a text."""
+    config = ModemConfig()
+    async with real_manager(place) as manager:
+        modem = await manager.plug()
+        modem.receive(SENDER, "Rendez-vous")
+        settings = ModemManagerSettings(bus=manager.address, pin=SecretStr("4815"))
+        context = RecordingContext("stick")
+        async with driving(manager, context, inbound=False):  # it switches the modem on
+            await context.wait_health(HealthState.UP)
+        found = await examine_managed(settings, HANG_S, for_report=True)
+    assert found.failed is None, found.checks
+    written = written_of(of_managed(settings, found))
+    text = json.dumps(written)
+    for each in (config.imei, config.imsi, config.iccid, config.number[1:], "4815", SENDER[1:]):
+        assert each not in text
+    assert "Rendez" not in text
+    assert str(place) not in text
+    assert (written["driver"], written["tells"]) == ("modemmanager", ["imei", "number"])
+    assert written["modem"]["manager"].startswith("1.")
+    asked = {each["asked"]: each["answer"] for each in written["answers"]}
+    assert asked["texts"] == {"received": 1}
+    assert asked["org.freedesktop.ModemManager1.Modem"]["Revision"] == "1.0"
+    assert asked["org.freedesktop.ModemManager1.Modem.Modem3gpp"]["OperatorName"] == "Testnet"
 
 
 async def test_of_two_modems_the_settings_choose(place):

@@ -76,6 +76,37 @@ def test_the_other_end_of_a_terminal_is_the_modem_and_no_holder():
         os.close(theirs)
 
 
+CONTAINED = """
+mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts || exit 3
+exec "$0" -c '
+import os, subprocess, sys
+ends = [os.openpty()[1] for _ in range(64)]
+names = [os.ttyname(end) for end in ends]
+child = subprocess.Popen(["cat"], pass_fds=ends)
+print(child.pid, *names, flush=True)
+child.wait()
+'
+"""
+
+
+def test_a_terminal_of_the_same_name_in_a_container_is_another_one():
+    """Each mount of devpts has a /dev/pts/0 of its own."""
+    ours, theirs = pty.openpty()
+    command = ["unshare", "--mount", "sh", "-c", CONTAINED, sys.executable]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as contained:
+        try:
+            pid, *names = contained.stdout.readline().split() or [""]
+            if os.ttyname(theirs) not in names:
+                pytest.skip("only root may make a container" if not pid else "no such terminal")
+            assert int(pid) not in {each.pid for each in Host().holders(os.ttyname(theirs))}
+        finally:
+            contained.stdin.close()
+            os.close(ours)
+            os.close(theirs)
+
+
 def test_names_and_the_other_ports_of_a_stick(root):
     by_id = root / "dev/serial/by-id"
     by_id.mkdir(parents=True)

@@ -2,78 +2,56 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from risala.cli.commands.upkeep.modem_report import report
+from risala.cli.commands.upkeep.modem_ways import asking
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 if TYPE_CHECKING:
+    from risala.cli.commands.upkeep.modem_examining import ModemExamined
     from risala.drivers.modem.doctor.findings import Findings
     from risala.drivers.modem.doctor.ports import Candidate
-    from risala.drivers.modem.settings import ModemSettings
 
-_DRIVER: Final = "modem"
+_TITLES: Final = {
+    "manager": "ModemManager",
+    "model": "Model",
+    "imei": "IMEI",
+    "imsi": "IMSI",
+    "iccid": "ICCID",
+    "number": "Number",
+    "operator": "Operator",
+    "signal_dbm": "Signal, dBm",
+    "signalPercent": "Signal, per cent",
+    "storage": "Storage, used of all",
+}
 
 
 @click.group()
 def modem() -> None:
     """Look at a GSM modem, without a service. Sends nothing, and changes nothing for good.
 
-    PORT is a device (/dev/serial/by-id/…), socket://host:port, or the name of a carrier of the
-    settings, whose port, PIN and SMSC number are taken then.
+    PORT is a device (/dev/serial/by-id/…), socket://host:port, the address of a HiLink stick
+    (http://192.168.8.1), modemmanager, modemmanager:IMEI, or the name of a carrier of the settings,
+    which are taken then.
 
     \b
     Example: risala modem probe
     """
 
 
-def _asking(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of both commands."""
-    for option in reversed(
-        (
-            click.option(
-                "--baud",
-                type=click.IntRange(300, 4_000_000),
-                default=115200,
-                show_default=True,
-                help="Has no effect on USB.",
-            ),
-            click.option(
-                "--pin-env", metavar="VAR", help="The environment variable with the SIM's PIN."
-            ),
-            click.option(
-                "--type-pin",
-                is_flag=True,
-                help="The PIN is surely right: type it even after a wrong one, but never as the "
-                "last try, if the modem says how many are left.",
-            ),
-            click.option(
-                "--timeout-s",
-                type=click.FloatRange(1, 3600),
-                default=120.0,
-                show_default=True,
-                help="The time limit for all checks together.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
-
-
 @modem.command()
 @click.argument("port", required=False)
-@_asking
+@asking
 @common
-def probe(options: Options, /, port: str | None, **asking: Any) -> None:  # noqa: ANN401
+def probe(options: Options, /, port: str | None, **asking_options: Any) -> None:  # noqa: ANN401
     """What is at PORT, and can it send? Without PORT: which serial ports are modems?
 
     Exit code 1 where it cannot send, or no port answers. A port that the Risala service has is
@@ -86,22 +64,24 @@ def probe(options: Options, /, port: str | None, **asking: Any) -> None:  # noqa
     """
     log_to_stderr()
     if port is None:
-        _list(options, asking["baud"])
+        _list(options, asking_options["baud"])
         return
-    examined = _examine(options, port, **asking)
-    if not output.show(options.json, _payload(examined)) and examined.can_send is not None:
-        output.table(("", "Found"), _rows(examined), empty="")
-    if examined.can_send is False:
-        raise CommandRefused(examined.verdict)
+    from risala.cli.commands.upkeep.modem_examining import examined
+
+    examination = examined(options, port, **asking_options)
+    if not output.show(options.json, examination.payload) and examination.can_send is not None:
+        output.table(("", "Found"), _rows(examination), empty="")
+    if examination.can_send is False:
+        raise CommandRefused(examination.verdict)
     if not options.json:
-        output.said(examined.verdict)
+        output.said(examination.verdict)
 
 
 @modem.command()
 @click.argument("port")
-@_asking
+@asking
 @common
-def doctor(options: Options, /, port: str, **asking: Any) -> None:  # noqa: ANN401
+def doctor(options: Options, /, port: str, **asking_options: Any) -> None:  # noqa: ANN401
     """Check everything that keeps a modem from sending, and say what to do.
 
     Exit code 1 when a check fails.
@@ -111,105 +91,19 @@ def doctor(options: Options, /, port: str, **asking: Any) -> None:  # noqa: ANN4
       risala modem doctor /dev/ttyUSB0
       risala modem doctor sim-1
     """
+    from risala.cli.commands.upkeep.modem_examining import examined
+
     log_to_stderr()
-    examined = _examine(options, port, **asking)
-    if not output.show(options.json, _payload(examined)):
-        output.table(
-            ("Check", "", "What it means, and what to do"),
-            ((check.name, check.state, check.text) for check in examined.checks),
-            empty="",
-        )
-    if examined.failed:
-        raise CommandRefused(f"Failed: {', '.join(check.name for check in examined.failed)}.")
+    examination = examined(options, port, **asking_options)
+    if not output.show(options.json, examination.payload):
+        output.table(("Check", "", "What it means, and what to do"), examination.checks, empty="")
+    if examination.failed:
+        raise CommandRefused(f"Failed: {', '.join(examination.failed)}.")
     if not options.json:
-        output.said(examined.verdict)
+        output.said(examination.verdict)
 
 
-# -- checks -----------------------------------------------------------------------------------
-
-
-def _examine(
-    options: Options,
-    port: str,
-    *,
-    baud: int,
-    pin_env: str | None,
-    type_pin: bool,
-    timeout_s: float,
-) -> Findings:
-    from risala.cli.reach import session
-    from risala.drivers.modem.doctor.bench import Bench
-    from risala.drivers.modem.doctor.doctor import examine
-    from risala.drivers.modem.notefile import NoteFile, notes_path
-    from risala.drivers.modem.port.host import Host
-    from risala.drivers.modem.ready.pin import PinMemory
-
-    settings = _settings(options, port, baud, pin_env)
-    memory = PinMemory(NoteFile(notes_path()))
-    bench = Bench(settings, memory=memory, types_anyway=type_pin, host=Host())
-
-    async def main() -> Findings:
-        with _shown(quiet=options.json) as on_check:
-            return await examine(bench, timeout_s, on_check)
-
-    return session.run_async(main)
-
-
-def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> ModemSettings:
-    """The modem's settings, from the options or from a carrier's table.
-
-    Raises:
-        CommandRefused: they are wrong; the sentence never holds the PIN.
-    """
-    from pydantic import ValidationError
-
-    from risala.config.faults import ConfigError
-    from risala.config.secrets import resolve_secrets
-    from risala.drivers.modem.settings import ModemSettings
-
-    table: dict[str, Any] = {"port": port, "baud": baud}
-    if "/" not in port and not os.path.exists(port):
-        table = _table(options, port)
-    elif "://" not in port:
-        table["port"] = os.path.abspath(port)
-    if pin_env is not None:
-        table["pin_env"] = pin_env
-    try:
-        return ModemSettings.model_validate(resolve_secrets(table))
-    except ConfigError as error:
-        raise CommandRefused(str(error)) from None
-    except ValidationError as error:
-        # Pydantic's own error is not shown: it holds the values, and one may be the PIN.
-        faults = (
-            f"{'.'.join(map(str, each['loc']))}: {each['msg'].removeprefix('Value error, ')}"
-            for each in error.errors(include_url=False, include_input=False)
-        )
-        raise CommandRefused("; ".join(faults)) from None
-
-
-def _table(options: Options, name: str) -> dict[str, Any]:
-    """The driver's table of a carrier."""
-    carriers = [each for each in options.settings().carriers if each.driver == _DRIVER]
-    carrier = next((each for each in carriers if each.name == name), None)
-    if carrier is not None:
-        return carrier.settings
-    names = ", ".join(each.name for each in carriers)
-    raise CommandRefused(
-        f"{name} is neither a port (/dev/…, socket://…) nor a carrier with a modem"
-        + (f"; those are: {names}." if names else " of the settings.")
-    )
-
-
-@contextmanager
-def _shown(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Shows the check that is under way on stderr, if that is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda name: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("") as status:
-        yield lambda name: status.update(f"{name} …")
+modem.add_command(report)
 
 
 # -- which ports are modems ---------------------------------------------------------------------
@@ -217,14 +111,16 @@ def _shown(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 def _list(options: Options, baud: int) -> None:
     from risala.cli.reach import session
-    from risala.drivers.modem.doctor.ports import ask_all, candidates
+    from risala.drivers.modem.doctor.ports import ask_all, candidates, without_port
     from risala.drivers.modem.port.host import Host
 
+    host = Host()
+
     async def main() -> list[Candidate]:
-        host = Host()
         return await ask_all(candidates(host), baud, holders=host.holders)
 
-    ports = session.run_async(main)
+    sticks = without_port(host)
+    ports = [*session.run_async(main), *sticks]
     if not output.show(options.json, {"ports": [asdict(each) for each in ports]}):
         output.table(
             ("Port", "Device", "Answers AT", "Modem", "IMEI", "What it says"),
@@ -241,10 +137,10 @@ def _list(options: Options, baud: int) -> None:
             ),
             empty="There is no serial port.",
         )
-    if not any(each.answers or each.served for each in ports):
+    if not sticks and not any(each.answers or each.served for each in ports):
         raise CommandRefused(
             "No modem answers. Check the plug and the hub, and that no other program uses the "
-            "modem."
+            "modem. A stick with a page in place of a port: risala modem probe http://192.168.8.1"
         )
     if not options.json:
         output.said("For details: risala modem probe PORT")
@@ -253,17 +149,19 @@ def _list(options: Options, baud: int) -> None:
 # -- output ---------------------------------------------------------------------------------------
 
 
-def _payload(findings: Findings) -> dict[str, Any]:
-    return {
-        "port": findings.port,
-        "canSend": findings.can_send,
-        "verdict": findings.verdict,
-        "modem": findings.facts(),
-        "checks": [asdict(check) for check in findings.checks],
-    }
+def _rows(examination: ModemExamined) -> Iterator[tuple[str, object]]:
+    """What was found, as rows for people."""
+    if examination.at_port is not None:
+        yield from _at_port_rows(examination.at_port)
+        return
+    for name, value in examination.facts.items():
+        yield _TITLES.get(name, name), value
+    for name, state, text in examination.checks:
+        if state == "warn":
+            yield "Warning", f"{name}: {text}"
 
 
-def _rows(findings: Findings) -> Iterator[tuple[str, object]]:
+def _at_port_rows(findings: Findings) -> Iterator[tuple[str, object]]:
     """The findings as rows for people, with a dash for values that no check reached."""
     from risala.drivers.modem.doctor.findings import REGISTRATIONS, Strength
 

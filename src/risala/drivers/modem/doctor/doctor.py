@@ -56,15 +56,23 @@ def unseen(_check: str) -> None:
 
 
 async def examine(
-    bench: Bench, timeout_s: float, on_check: Callable[[str], None] = unseen
+    bench: Bench,
+    timeout_s: float,
+    on_check: Callable[[str], None] = unseen,
+    then: Callable[[Bench], Awaitable[None]] | None = None,
 ) -> Findings:
     """Run all checks; never longer than ``timeout_s`` and some seconds for closing the port.
 
     Args:
         on_check: called with the name of each check as it begins.
+        then: what is asked after them of a modem that answers, within the same time.
     """
     async with bench.at_work():
-        await _Round(bench, timeout_s).run(on_check)
+        checks = _Round(bench, timeout_s)
+        await checks.run(on_check)
+        if then is not None and checks.is_answered:
+            with trio.move_on_at(checks.deadline):
+                await then(bench)
     return bench.findings
 
 
@@ -74,9 +82,14 @@ class _Round:
     def __init__(self, bench: Bench, timeout_s: float) -> None:
         self._bench = bench
         self._timeout_s = timeout_s
-        self._deadline = trio.current_time() + timeout_s
+        self.deadline = trio.current_time() + timeout_s
         self._missing: dict[str, str] = {}
         """The checks that failed or were skipped, each with the failed check that is to blame."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the modem answered the last check."""
+        return "answers" not in self._missing
 
     async def run(self, on_check: Callable[[str], None]) -> None:
         for step in _STEPS:
@@ -105,7 +118,7 @@ class _Round:
 
     async def _verdict(self, step: _Step) -> CheckVerdict:
         try:
-            with trio.move_on_at(self._deadline):
+            with trio.move_on_at(self.deadline):
                 await trio.lowlevel.checkpoint()
                 return await step.look(self._bench)
         except PortLostError:

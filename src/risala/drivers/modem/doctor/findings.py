@@ -115,6 +115,8 @@ class Findings:
     """The storage in which the driver would keep received messages."""
     routing: Routing | None = None
     quirks: list[str] = field(default_factory=list)
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    """What the modem answered to the questions of a report, if those were asked."""
     served_by: str = ""
     """The running Risala service that has the port open, as it should: the modem itself was not
     examined then."""

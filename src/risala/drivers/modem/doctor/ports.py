@@ -28,6 +28,7 @@ _ASKED: Final = 2
 """The first AT after a rest may be lost."""
 _PORT_S: Final = 15.0
 _CLOSE_S: Final = 5.0
+_HILINK_URL: Final = "http://192.168.8.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,19 @@ def candidates(host: Host, seen: Callable[[], Iterable[PortSeen]] | None = None)
         if os.path.realpath(device) not in devices
     ]
     return named + rest
+
+
+def without_port(host: Host) -> list[Candidate]:
+    """The HiLink sticks, at the address that each has until somebody gives it another one."""
+    return [
+        Candidate(
+            _HILINK_URL,
+            f"USB {each}",
+            "HiLink stick",
+            text=f'It has no port: driver = "hilink". More: risala modem probe {_HILINK_URL}',
+        )
+        for each in host.hilink_sticks()
+    ]
 
 
 async def ask_all(

@@ -184,10 +184,10 @@ class ManagedLife:
         Raises:
             Unready: it was tried before; the text is what came of it.
         """
-        path, again_at, told = self._enabled
+        path, again_at, text = self._enabled
         wait_s = again_at - trio.current_time()
         if path == modem.path and wait_s > 0:
-            raise Unready(HealthState.DOWN, told, wait_s)
+            raise Unready(HealthState.DOWN, text, wait_s)
         again_at = trio.current_time() + ENABLE_AGAIN_S
         self._enabled = modem.path, again_at, PREPARES
         try:

@@ -13,6 +13,8 @@ from risala.drivers.modem.manager.words import MANAGER, ModemLock, ModemState
 MODEM: Final = f"{MANAGER}.Modem"
 MESSAGING: Final = f"{MODEM}.Messaging"
 GSM: Final = f"{MODEM}.Modem3gpp"
+_WEAKEST_DBM: Final = -113
+_SPAN_DBM: Final = 62
 MODEMS_NAMED_MAX: Final = 4
 """The most modems that a sentence names."""
 
@@ -93,6 +95,12 @@ def _number(text: str) -> str:
     if re.fullmatch(r"(?:00[23][0-9B])+", text):
         text = bytes.fromhex(text).decode("utf-16-be")
     return f"+{text.lstrip('+')}"
+
+
+def dbm_of(percent: int | None) -> int | None:
+    """A signal in dBm. ModemManager makes per cent of -113 to -51 dBm, and says 0 of a modem that
+    has not told it yet."""
+    return None if not percent else round(_WEAKEST_DBM + percent * _SPAN_DBM / 100)
 
 
 def chosen(modems: Iterable[SeenModem], name: str | None) -> SeenModem | str:

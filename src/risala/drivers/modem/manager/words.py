@@ -125,6 +125,8 @@ _CLOSED: Final = (
 )
 """Errors with which nothing was written to the port. ``Connected`` is that of a port that went: it
 cannot be opened again."""
+_NOT_OPENED: Final = "Could not open serial device"
+"""The same in ModemManager's words: to 1.24 it is ``Core.Failed``, whatever kept the port shut."""
 _CODE: Final = re.compile(r"Unknown message error: ([0-9]{1,3})\b")
 BUSY_S: Final = 5.0
 
@@ -161,7 +163,7 @@ def outcome_of_error(name: str, text: str, *, has_left: bool) -> Outcome:
         return Uncertain(short, cause=Cause.NO_ANSWER)
     if (kind, word) == ("Core", "Unsupported"):
         return Refused(Scope.CARRIER, short, cause=Cause.UNSUPPORTED)
-    if (kind, word) in _CLOSED:
+    if (kind, word) in _CLOSED or ((kind, word) == ("Core", "Failed") and _NOT_OPENED in text):
         return Unsent(short, cause=Cause.DEVICE_FAULT)
     if not has_left or name in _NO_RIGHT or name in _NOT_RUNNING or name in _NOT_THERE:
         return _unsent(kind, word, short)

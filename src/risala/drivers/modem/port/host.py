@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.drivers.modem.port.usb import UsbDevice, usb_device_of
+from risala.drivers.modem.port.usb import UsbDevice, hilink_sticks, usb_device_of
 
 MODEM_MANAGER: Final = "ModemManager"
 _INTERFACE: Final = re.compile(r"-if[0-9a-f]{2}(?:-port[0-9]+)?$")
@@ -26,6 +26,7 @@ device."""
 _LEFT_ALONE: Final = ("E:ID_MM_DEVICE_IGNORE=1", "E:ID_MM_PORT_IGNORE=1")
 _COMMAND_MAX: Final = 4096
 _PTMX: Final = "/dev/ptmx"
+_PTS: Final = "/dev/pts/"
 _PTY_MAJORS: Final = range(136, 144)
 """Major numbers of pseudo terminals' devices (Unix98; the kernel's devices.txt)."""
 _MEMORY_MAJOR: Final = 1
@@ -118,9 +119,9 @@ class Host:
         for number in descriptors:
             with suppress(OSError):
                 target = os.readlink(directory / "fd" / number)
-                if target == device:
+                if target == device and _is_of_this_system(directory / "fd" / number, device):
                     holds = True
-                elif target == _PTMX and device.startswith("/dev/pts/"):
+                elif target == _PTMX and device.startswith(_PTS):
                     info = (directory / "fdinfo" / number).read_text()
                     if f"tty-index:\t{device.rpartition('/')[2]}\n" in info:
                         return False
@@ -176,6 +177,10 @@ class Host:
         """The USB device that it belongs to; None if it is not on USB."""
         return usb_device_of(port, self._root / "sys")
 
+    def hilink_sticks(self) -> list[str]:
+        """The sticks that are asked over HTTP, by vendor and product."""
+        return hilink_sticks(self._root / "sys")
+
     def is_left_alone(self, port: str) -> bool:
         """Whether udev has a note that ModemManager must leave this port alone."""
         with suppress(OSError):
@@ -184,6 +189,14 @@ class Host:
             notes = (self._root / "run/udev/data" / name).read_text(errors="replace")
             return any(line in _LEFT_ALONE for line in notes.splitlines())
         return False
+
+
+def _is_of_this_system(held: Path, device: str) -> bool:
+    """Whether an open file is the device that we see: in a container the same name is another
+    pseudo terminal, of a file system of its own."""
+    if not device.startswith(_PTS):
+        return True
+    return held.stat().st_dev == os.stat(device).st_dev
 
 
 def _is_service(words: list[str]) -> bool:

@@ -24,6 +24,8 @@ _RESET_S: Final = 15.0
 """How long a reset is waited for: the kernel gives a device 5 s to answer and tries again, and a
 device that hangs holds the calling thread for longer."""
 _PARENTS_MAX: Final = 8
+_HILINK: Final = ("12d1:14db", "12d1:14dc")
+"""Huawei's sticks while they are network cards, as usb_modeswitch knows them."""
 _threads: Final = trio.CapacityLimiter(16)
 """A separate limit for threads that reset devices: hanging resets must not use up the shared
 threads."""
@@ -56,6 +58,15 @@ def usb_device_of(
             vendor, product = _read(directory / "idVendor"), _read(directory / "idProduct")
             return UsbDevice(directory.name, node, vendor, product)
     return None
+
+
+def hilink_sticks(sysfs: Path = Path("/sys")) -> list[str]:
+    """The sticks on USB that have a web page in place of a port, as ``12d1:14dc``."""
+    return [
+        kind
+        for each in sorted((sysfs / "bus/usb/devices").glob("*"))
+        if (kind := f"{_read(each / 'idVendor')}:{_read(each / 'idProduct')}") in _HILINK
+    ]
 
 
 def _read(path: Path) -> str:
