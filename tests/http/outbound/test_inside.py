@@ -25,6 +25,7 @@ ALLOWED = {
     "lab/aggregators/stand_in.py": "a simulated aggregator, which calls its tester's own service",
     "lab/phone/network.py": "a simulated phone, which calls its tester's own service",
     "cli/commands/messaging/forward.py": "a command, to where its user says, as its user",
+    "cli/commands/agents/asking.py": "a command, to the service that its user names, as its user",
 }
 
 
