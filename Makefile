@@ -248,6 +248,10 @@ deb: ## build the Debian package for this machine's Debian and processor, in dis
 machine-test: $(VENV)/.stamp-dev ## try the Debian package, and the way to the first message, on real machines in qemu; BASE=COMMIT
 	PYTHONPATH=. nice -n 15 $(BIN)/python -m proofs.machine --write $(ARGS)
 
+.PHONY: one-line
+one-line: $(VENV)/.stamp-dev ## install the packages of dist/ by one line on bare systems in containers, and take them away, as root
+	PYTHONPATH=. nice $(BIN)/python -m proofs.one_line --write $(ARGS)
+
 # Compiled here, by hashes that are not looked at: the first start would else do it, and unpacking changes dates.
 BUNDLE := build/bundle/site
 bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python is, and try it
@@ -262,8 +266,15 @@ bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python i
 container: dist sbom ## build an image with podman or docker, from dist/; ARGS="--base IMAGE": from another Debian
 	@PYTHONPATH=. $(BIN)/python -m deploy.container.build $(ARGS)
 
-release: $(VENV)/.stamp-dev ## make the release VERSION=…: commit, packages, checksums, tag; ARGS="--without container"
-	@PYTHONPATH=. $(BIN)/python -m deploy.release $(VERSION) $(ARGS)
+release: $(VENV)/.stamp-dev ## make the release VERSION=…: commit, packages, signatures, tag; KEY=FINGERPRINT PUBLIC=https://… REGISTRY=…
+	@PYTHONPATH=. $(BIN)/python -m deploy.release $(VERSION) --key "$(KEY)" --public "$(PUBLIC)" --registry "$(REGISTRY)" $(ARGS)
+
+.PHONY: packages sign
+packages: $(VENV)/.stamp-dev ## build the package for each Debian and Ubuntu, amd64 and arm64, as root; ARGS="--only trixie"
+	@PYTHONPATH=. $(BIN)/python -m deploy.release.packages $(ARGS)
+
+sign: $(VENV)/.stamp-dev ## sign the release in dist/ once more, before its signatures are no longer valid: KEY=FINGERPRINT
+	@PYTHONPATH=. $(BIN)/python -m deploy.release.sign "$(KEY)"
 
 develop: $(VENV)/.stamp-dev ## after a release: make the commit from which on the source becomes VERSION=…
 	@PYTHONPATH=. $(BIN)/python -m deploy.release.develop $(VERSION)

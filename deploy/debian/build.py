@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from deploy.debian import control, environment
+from deploy.debian import control, environment, foreign
 from deploy.debian.environment import HOME, run
 
 TOP: Final = Path(__file__).parents[2]
@@ -53,27 +53,31 @@ def main() -> None:
     parser.add_argument("--build", type=Path, default=TOP / "build/deb", help="a scratch folder")
     parser.add_argument("--revision", default="1", help="of the package, not of Risala")
     parser.add_argument("--without-environment", action="store_true")
+    parser.add_argument("--wheels", type=Path, help="take wheels and pip from here, by no network")
+    also = "one more processor, by its wheels"
+    parser.add_argument("--also", choices=sorted(foreign.MACHINES), help=also)
     given = parser.parse_args()
     os.umask(0o022)
     # The directory may have belonged to a build that was cut off.
     shutil.rmtree(given.build, ignore_errors=True)
-    made = package(given.build.absolute(), given.out, given.revision, given.without_environment)
-    print(f"{made}: {made.stat().st_size / 1_000_000:.1f} MB")
+    for made in packages(given.build.absolute(), given):
+        print(f"{made}: {made.stat().st_size / 1_000_000:.1f} MB")
 
 
-def package(build: Path, out: Path, revision: str, without_environment: bool) -> Path:
-    """The built package's file."""
+def packages(build: Path, given: argparse.Namespace) -> list[Path]:
+    """The built packages' files: this machine's, and one of another processor if it is asked."""
     os.environ.setdefault("SOURCE_DATE_EPOCH", str(source_date()))
     epoch = int(os.environ["SOURCE_DATE_EPOCH"])
     upstream = re.findall(r'__version__ = "(.+)"', (TOP / "src/risala/__init__.py").read_text())[0]
-    version = control.debian_version(upstream, revision)
-    root = build / "root"
+    version = control.debian_version(upstream, given.revision)
+    root, pip = build / "root", None
     (root / "DEBIAN").mkdir(parents=True)
-    if without_environment:
+    if given.without_environment:
         python, libraries = Python([sys.executable], os.environ.get("PYTHONPATH", "")), ""
         (root / HOME / "bin").mkdir(parents=True)
     else:
-        site = environment.made(TOP, build, root, sys.executable)
+        pip = environment.Pip(build, sys.executable, given.wheels)
+        site = environment.made(TOP, build, root, sys.executable, pip)
         libraries = environment.libraries(build, root / HOME)
         # -S: this machine's own packages are not the package's.
         python = Python([sys.executable, "-S"], str(site))
@@ -82,9 +86,15 @@ def package(build: Path, out: Path, revision: str, without_environment: bool) ->
     written_by_risala(root, python, epoch, upstream)
     documents(root, version, upstream, epoch)
     needed = control.depends(f"python3.{sys.version_info.minor}", libraries)
-    architecture = run("dpkg", "--print-architecture").strip()
-    for_dpkg(root, version, architecture, needed)
-    return packed(root, out / f"risala_{version}_{architecture}.deb", epoch)
+    roots = {run("dpkg", "--print-architecture").strip(): root}
+    if given.also and pip:
+        native = foreign.Native(root, sys.executable)
+        roots[given.also] = foreign.made(TOP, build, native, given.also, pip)
+    made = []
+    for architecture, each in roots.items():
+        for_dpkg(each, version, architecture, needed)
+        made.append(packed(each, given.out / f"risala_{version}_{architecture}.deb", epoch))
+    return made
 
 
 def source_date() -> int:
@@ -151,6 +161,7 @@ def squeezed(path: Path) -> None:
 
 def for_dpkg(root: Path, version: str, architecture: str, needed: str) -> None:
     place = root / "DEBIAN"
+    place.mkdir(exist_ok=True)
     (place / "md5sums").write_text(control.checksums(root))
     (place / "control").write_text(control.control(root, version, architecture, needed))
     for script in ("postinst", "prerm", "postrm"):

@@ -24,35 +24,72 @@ from risala.__main__ import main
 
 sys.exit(main())
 """
-_REMOVED: Final = re.compile(
-    r"^(\.\./\.\./\.\./|[^,]*/direct_url\.json,|[^,]*/__pycache__/).*\n", re.M
-)
+_REMOVED: Final = re.compile(r"^(\.\./\.\./|[^,]*/direct_url\.json,|[^,]*/__pycache__/).*\n", re.M)
 """Lines of a RECORD about files that the package leaves out: commands of other packages too."""
 
 
-def made(top: Path, build: Path, root: Path, python: str) -> Path:
+class Pip:
+    """What installs by hashes: from the registry, or from a folder of wheels alone.
+
+    Args:
+        build: a scratch folder.
+        python: the Python that it runs by.
+        wheels: a folder with wheels and an unpacked pip, for where there is no network; None: the
+            registry, by a pip of this Python's own.
+    """
+
+    def __init__(self, build: Path, python: str, wheels: Path | None) -> None:
+        if wheels is None:
+            run(python, "-m", "venv", str(build / "tools"))
+            self._pip, self._source = (str(build / "tools/bin/python"), "-m", "pip"), ()
+        else:
+            self._pip = (python, str(wheels / "pip"))
+            self._source = ("--no-index", "--find-links", str(wheels))
+
+    def lock(self, top: Path, name: str, *where: str) -> None:
+        """Install what a lock names; it is whole, so that nothing else is looked for."""
+        by_hash = ("--require-hashes", "--only-binary", ":all:", "--no-deps")
+        self._install(where, *self._source, *by_hash, "-r", str(top / name))
+
+    def wheel(self, wheel: Path, *where: str) -> None:
+        self._install(where, "--no-deps", "--no-index", str(wheel))
+
+    def _install(self, where: tuple[str, ...], *words: str) -> None:
+        options = ("--quiet", "--no-compile", "--no-warn-script-location", "--no-cache-dir")
+        before = where if where[0] == "--python" else ()
+        after = where if not before else ()
+        run(*self._pip, *before, "install", *options, *after, *words)
+
+
+def made(top: Path, build: Path, root: Path, python: str, pip: Pip) -> Path:
     """Everything of the lock, by its hash, and Risala. Returns the folder of its packages.
 
     Paths are those of the installed package: no file has a path of this build.
     """
     home = root / HOME
-    run(python, "-m", "venv", str(build / "tools"))
     run(python, "-m", "venv", "--without-pip", str(home))
-    pip = (str(build / "tools/bin/python"), "-m", "pip", "--python", str(home / "bin/python"))
-    install = (*pip, "install", "--quiet", "--no-compile", "--no-warn-script-location")
-    lock = str(top / "requirements.lock")
-    by_hash = (*install, "--require-hashes", "--only-binary", ":all:")
-    run(*by_hash, "-r", lock)
+    here = ("--python", str(home / "bin/python"))
+    pip.lock(top, "requirements.lock", *here)
     if platform.machine() in WITH_DRIVER:
-        run(*by_hash, "--no-deps", "-r", str(top / "requirements-standby.lock"))
+        pip.lock(top, "requirements-standby.lock", *here)
     hatch = (str(home / "bin/python"), "-m", "hatchling", "build", "-t", "wheel")
     run(*hatch, "-d", str(build / "wheel"), cwd=top)
-    (wheel,) = (build / "wheel").glob("*.whl")
-    run(*install, "--no-deps", "--no-index", str(wheel))
+    pip.wheel(built_wheel(build), *here)
     name = Path(os.path.realpath(python)).name
     _settle(home, name)
     compiled(python, root, home / "lib")
     _nothing_of(str(build), home)
+    return site_of(home)
+
+
+def built_wheel(build: Path) -> Path:
+    """Risala's own wheel, which the first environment of a build leaves."""
+    (wheel,) = (build / "wheel").glob("*.whl")
+    return wheel
+
+
+def site_of(home: Path) -> Path:
+    """The folder of an environment's packages."""
     (site,) = home.glob("lib/python3*/site-packages")
     return site
 
@@ -78,12 +115,16 @@ def _settle(home: Path, python: str) -> None:
     (home / "pyvenv.cfg").write_text(
         f"home = /usr/bin\ninclude-system-site-packages = false\nversion = {python[6:]}\n"
     )
-    (site,) = home.glob("lib/python3*/site-packages")
+    cleaned(site_of(home))
+
+
+def cleaned(site: Path) -> None:
+    """Take away what is of the build, and let plugins of the machine be found."""
     (site / "risala-local.pth").write_text(f"{LOCAL}\n")
     for path in site.rglob("*"):
         if path.is_file():
             path.chmod(0o644)  # some wheels mark modules as executable
-    for pycache in list(home.rglob("__pycache__")):
+    for pycache in list(site.rglob("__pycache__")):
         shutil.rmtree(pycache)
     for record in site.glob("*.dist-info/RECORD"):
         origin = record.with_name("direct_url.json")  # where the wheel lay at the build

@@ -9,17 +9,22 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from deploy.release import changelog
+from deploy.release import changelog, sign
 from deploy.release.artefacts import ALL, NOTES, SUMS, Artefact, Unbuilt, sums
+from deploy.release.installer import published
 from deploy.release.prepare import check, is_prepared, prepare, tag_of
+from deploy.release.signing import release_key
 from deploy.release.version import numbers
 from deploy.release.workshop import Workshop
 from rich.console import Console
 
 TOP: Final = Path(__file__).parents[2]
+PASSED_ON: Final = ("container", "deb", "packages")
+"""Targets that options can be passed on to."""
 
 
 class Release:
@@ -30,7 +35,11 @@ class Release:
     ) -> None:
         self._shop, self._version, self._console = shop, version, console
         self._without: list[str] = given.without
-        self._arguments = {"container": given.container, "deb": given.deb}
+        self._arguments = {each: getattr(given, each) for each in PASSED_ON}
+        self._published = published(version, given.public, given.registry)
+        self._key = release_key(given.key) if given.key else None
+        if self._published.public and not self._key:
+            raise SystemExit("What is published is signed: KEY=… names the release's key.")
         self._left_out: list[str] = []
 
     def make(self) -> None:
@@ -44,13 +53,17 @@ class Release:
         if is_prepared(shop, version):
             self._say("The release's commit is there already")
         else:
-            self._step("Version, changelog, pages, promises", lambda: prepare(shop, version))
+            self._step("Version, changelog, pages, promises", self._prepare)
         files: list[Path] = []
         for artefact in ALL:
-            files += self._built(artefact)
-        self._step("Checksums and notes", lambda: self._told(files))
+            files += [each for each in self._built(artefact) if each not in files]
+        self._step("Checksums, notes, signatures", lambda: self._told(files))
         self._step(f"The tag {tag_of(version)}", self._tagged)
         self._next(files)
+
+    def _prepare(self) -> None:
+        line = self._published.one_line(self._key) if self._key else ""
+        prepare(self._shop, self._version, line)
 
     def _built(self, artefact: Artefact) -> list[Path]:
         target, version = artefact.target, self._version
@@ -79,10 +92,16 @@ class Release:
             return False
 
     def _told(self, files: list[Path]) -> None:
-        self._shop.dist.mkdir(exist_ok=True)  # if nothing was to be built
-        (self._shop.dist / SUMS).write_text(sums(files), "utf-8")
+        dist, moment = self._shop.dist, datetime.now(UTC)
+        dist.mkdir(exist_ok=True)  # if nothing was to be built
         notes = changelog.notes_of(self._shop.top, self._version)
-        (self._shop.dist / NOTES).write_text(notes, "utf-8")
+        (dist / NOTES).write_text(notes, "utf-8")
+        if self._key:
+            files += sign.begun(dist, self._published, self._key)
+            files += sign.signed(dist, self._version, files, self._key, moment)
+        else:
+            sign.told(dist, self._version, files, moment)
+            self._left_out.append("install.sh, compose.yaml, apt (KEY=… signs them)")
 
     def _tagged(self) -> None:
         tag = tag_of(self._version)
@@ -112,7 +131,7 @@ class Release:
         out(f"  git push origin {branch} {tag_of(self._version)}", highlight=False)
         following = f"make develop VERSION={_next_minor(self._version)}"
         out(f"  {following}: what comes after is not {self._version}", highlight=False)
-        out(f"  Upload the files of dist/SHA256SUMS, and {SUMS}, with dist/{NOTES} as the text.")
+        out(f"  Upload the files of dist/{SUMS}, and itself: deploy/release/publish.md says how.")
 
 
 def _next_minor(version: str) -> str:
@@ -125,8 +144,11 @@ def main(words: Sequence[str] | None = None, shop: Workshop | None = None) -> No
     parser.add_argument("version", help="such as 1.0.0")
     targets = [each.target for each in ALL]
     parser.add_argument("--without", action="append", default=[], choices=targets)
-    parser.add_argument("--container", default="", metavar="ARGS", help="for make container")
-    parser.add_argument("--deb", default="", metavar="ARGS", help="for make deb")
+    for each in PASSED_ON:
+        parser.add_argument(f"--{each}", default="", metavar="ARGS", help=f"for make {each}")
+    parser.add_argument("--key", default="", help="the fingerprint of the key that signs")
+    parser.add_argument("--public", default="", help="where the files will be: https://…")
+    parser.add_argument("--registry", default="", help="what the image will be called there")
     given = parser.parse_args(words)
     Release(shop or Workshop(TOP), given.version, given, Console(soft_wrap=True)).make()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +26,14 @@ class Artefact:
     """Its files; ``{version}`` stands for the version."""
     needs: tuple[str, ...] = ()
     """Any one of these programs; without it the target is left out, and the tool says so."""
+    is_roots: bool = False
+    """Whether only root can make it."""
 
     def missing(self) -> str:
-        """What has to be installed; empty: nothing."""
-        has = not self.needs or any(map(shutil.which, self.needs))
-        return "" if has else " or ".join(self.needs)
+        """What has to be installed, or who has to run it; empty: nothing."""
+        if self.needs and not any(map(shutil.which, self.needs)):
+            return " or ".join(self.needs)
+        return "root" if self.is_roots and os.geteuid() != 0 else ""
 
     def files(self, dist: Path, version: str) -> list[Path]:
         """Those that are there.
@@ -51,6 +55,7 @@ ALL: Final = (
     Artefact("sbom", ("risala.cdx.json",)),
     Artefact("bundle", ("risala.pyz",)),
     Artefact("deb", ("risala_{version}-*.deb",), ("dpkg-deb",)),
+    Artefact("packages", ("risala_{version}-*.deb",), ("debootstrap",), is_roots=True),
     Artefact("container", ("risala_{version}_*.container.tar.xz",), ("podman", "docker")),
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from deploy.release import changelog
+from deploy.release import changelog, installer
 from deploy.release.version import current, numbers, planned, set_version
 from deploy.release.workshop import Workshop
 
@@ -66,14 +66,21 @@ def _tags(shop: Workshop) -> list[str]:
     return [each for each in shop.git("tag", "--list", "v*.*.*").split() if each[1:2].isdigit()]
 
 
-def prepare(shop: Workshop, version: str) -> None:
+def prepare(shop: Workshop, version: str, line: str = "") -> None:
     """Make the release's commit. What fails leaves the source as it was.
+
+    Args:
+        shop: the source.
+        version: what it becomes.
+        line: how people install it, for the first page; empty: as the page says.
 
     Raises:
         SystemExit: something failed.
     """
     with commit(shop, f"Risala {version}"):
         set_version(shop.top, version)
+        if line:
+            installer.tell(shop.top, line)
         day = f"{datetime.now(UTC):%Y-%m-%d}"
         changelog.fold(shop.top, version, day, shop.run)
         shop.run(*shop.make, "generated")

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-UNSHARED: Final = ("ARGS", "VERSION", "MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "PYTHONPATH")
+UNSHARED: Final = (
+    *("ARGS", "VERSION", "KEY", "PUBLIC", "REGISTRY"),
+    *("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "PYTHONPATH"),
+)
 """What a make hands on to those that it calls, in two ways: its ARGS are for this tool alone."""
 SAID_MAX: Final = 20
 """Lines of a failed command that people see; the rest is in the log."""

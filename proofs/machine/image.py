@@ -84,16 +84,17 @@ def image(debian: str, folder: Path, *, is_container: bool = False) -> Image:
         shutil.rmtree(place, ignore_errors=True)  # of a run that was cut off
         place.mkdir(parents=True)
         _debootstrap(SUITES[debian], made.root, () if is_container else STARTS)
-        _told(debian, made.root)
-        finish = _packed if is_container else _on_disk
+        told(debian, made.root)
+        finish = packed if is_container else _on_disk
         finish(made)
     return made
 
 
-def _packed(made: Image) -> None:
+def packed(made: Image) -> None:
+    """Write the archive of an image's folder, for containers."""
     unfinished = made.archive.with_suffix(".unfinished")
-    packed = ("tar", "-C", str(made.root), "--one-file-system", "--numeric-owner", "--xattrs")
-    run(*packed, "-cpf", str(unfinished), ".")
+    command = ("tar", "-C", str(made.root), "--one-file-system", "--numeric-owner", "--xattrs")
+    run(*command, "-cpf", str(unfinished), ".")
     unfinished.rename(made.archive)
 
 
@@ -137,7 +138,7 @@ def _debootstrap(suite: str, root: Path, more: tuple[str, ...]) -> None:
     run("debootstrap", f"--include={','.join((*more, *INCLUDED))}", suite, str(root), mirror)
 
 
-def _told(debian: str, root: Path) -> None:
+def told(debian: str, root: Path) -> None:
     """Names, the network, the user, and the agent."""
     texts = {
         "etc/fstab": "LABEL=root / ext4 errors=remount-ro 0 1\n",

@@ -4,17 +4,20 @@ What takes long (`make generated`, packages, the table of promises) is stood in 
 write small files and say that they were called.
 """
 
+import hashlib
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from deploy.release import changelog, develop, version
+from deploy.release import changelog, develop, installer, version
 from deploy.release.__main__ import main
 from deploy.release.artefacts import Artefact
 from deploy.release.prepare import tag_of
 from deploy.release.workshop import Workshop
+
+from mirrors import needs_gpg, throw_away_key
 
 ROOT = Path(__file__).parents[2]
 MAKE = """\
@@ -30,7 +33,7 @@ case $1 in
   bundle) echo "$v" > dist/risala.pyz ;;
 esac
 """
-QUICK = ("--without", "deb", "--without", "container")
+QUICK = ("--without", "deb", "--without", "packages", "--without", "container")
 BUILT = ["dist", "sbom", "bundle"]
 
 
@@ -54,7 +57,8 @@ class QuickWorkshop(Workshop):
 def shop(tmp_path) -> QuickWorkshop:
     """A work tree of 0.1.0 with two fragments and notes for 1.0.0, all of it committed."""
     top = tmp_path / "source"
-    for name in (*(place.path for place in version.PLACES), "pyproject.toml", ".gitignore"):
+    copied = (*(place.path for place in version.PLACES), *installer.READMES)
+    for name in (*copied, "pyproject.toml", ".gitignore"):
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, top / name)
     version.set_version(top, "0.1.0")
@@ -232,3 +236,36 @@ def test_between_releases_the_source_is_on_its_way_to_the_next_one(shop, capsys)
     release(shop, "1.1.0")
     assert version.current(shop.top) == "1.1.0"
     assert '"version": "1.1.0"' in (shop.top / "clients/javascript/package.json").read_text()
+
+
+@needs_gpg
+@pytest.mark.slow
+def test_a_key_signs_the_release_and_the_first_page_says_how_to_install_it(
+    shop, tmp_path, monkeypatch, capsys
+):
+    key = throw_away_key(tmp_path / "keys", monkeypatch)
+    public = "https://downloads.example.org/risala"
+    with pytest.raises(SystemExit, match=r"KEY=… names the release's key\."):
+        release(shop, "1.0.0", "--public", public)
+    release(shop, "1.0.0", "--key", key.fingerprint, "--public", public)
+    check = ("gpgv", "--keyring", "./risala-archive-keyring.gpg", "SHA256SUMS.asc", "SHA256SUMS")
+    subprocess.run(check, cwd=shop.dist, check=True, capture_output=True)
+    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=shop.dist, check=True)
+    listed = (shop.dist / "SHA256SUMS").read_text()
+    assert listed.startswith("# Risala 1.0.0\n# Date: ")
+    assert {"install.sh", "compose.yaml"} <= {line.split()[1] for line in listed.splitlines()[3:]}
+    assert (shop.dist / "risala.cdx.json.asc").exists()
+    # The commit has the line, with the checksum of the script that was made after it.
+    digest = hashlib.sha256((shop.dist / "install.sh").read_bytes()).hexdigest()
+    for name in installer.READMES:
+        told = shop.git("show", f"HEAD:{name}")
+        assert f'curl -fsSO {public}/install.sh && echo "{digest}  install.sh"' in told
+        assert installer.FROM_FILES not in told
+    assert "install.sh" in capsys.readouterr().out
+
+
+def test_without_a_key_there_is_no_script_to_install_by(shop, capsys):
+    release(shop, "1.0.0")
+    assert not (shop.dist / "install.sh").exists()
+    assert "left out  install.sh, compose.yaml, apt (KEY=…" in capsys.readouterr().out
+    assert installer.FROM_FILES in (shop.top / "README.md").read_text()
