@@ -141,7 +141,7 @@ async def walk(walker: Agent, skill: str) -> str:
     assert figures["whole"]["asked"] == 1
     assert "no tool 'inbound'" in await walker.refused("inbound")
     assert "does not take 'sendAt'" in await walker.refused("send", to=TO, body="x", sendAt="now")
-    assert "needs body" in await walker.refused("send", to=TO)
+    assert "body is missing" in await walker.refused("send", to=TO)
     assert "is text" in await walker.refused("send", to=TO, body=7)
     assert "`to`" in await walker.refused("send", to="12", body="x")
     assert "(NOT_FOUND)" in await walker.refused("status", messageId="sms_1")
@@ -157,8 +157,8 @@ async def test_a_live_run_ends_at_its_cap(service, tmp_path):
             assert "at most 2" in walker.told[1]
             sent = await walker.call("send", to=TO, body="One")
             await walker.call("verify_start", to=TO)
-            assert "may send 2 messages" in await walker.refused("send", to=TO, body="Three")
-            assert "may send 2 messages" in await walker.refused("verify_start", to=TO)
+            assert "all that it may (2)" in await walker.refused("send", to=TO, body="Three")
+            assert "all that it may (2)" in await walker.refused("verify_start", to=TO)
             assert (await walker.call("status", messageId=sent["messageId"]))["messageId"]
     assert service.rows("SELECT count(*) FROM messages") == [(2,)]
     assert [action for action, _ in acts(service, account.key_id)] == [

@@ -44,6 +44,7 @@ BUILT_IN: Final = frozenset(
             "list",
             "log",
             "mailing",
+            "mcp",
         ),
         *(
             "member",

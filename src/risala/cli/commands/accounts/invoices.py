@@ -18,7 +18,13 @@ from risala.engine.model.people import Language
 
 @click.group()
 def invoice() -> None:
-    """Invoices of months, numbered without gaps."""
+    """Invoices of months, numbered without gaps.
+
+    \b
+    Examples:
+      risala invoice list
+      risala invoice issue "My shop" 2026-10
+    """
 
 
 @invoice.command("list")

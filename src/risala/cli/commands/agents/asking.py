@@ -106,7 +106,7 @@ class AgentService:
             return
         if self._sent >= self._messages_max:
             raise AgentRefused(
-                f"This run may send {self._messages_max} messages, and has. Ask a person to start"
+                f"This run has sent all that it may ({self._messages_max}). Ask a person to start"
                 " another one."
             )
         self._sent += 1
@@ -170,7 +170,7 @@ def _body(tool: AgentTool, arguments: Mapping[str, Any]) -> dict[str, str]:
     if unknown := sorted(arguments.keys() - tool.takes.keys()):
         raise AgentRefused(f"{tool.name} does not take {unknown[0][:40]!r}. It takes {takes}.")
     if missing := [name for name in tool.required if name not in arguments]:
-        raise AgentRefused(f"{tool.name} needs {missing[0]}. It takes {takes}.")
+        raise AgentRefused(f"{missing[0]} is missing in {tool.name}. It takes {takes}.")
     for name, value in arguments.items():
         if not isinstance(value, str) or len(value) > TEXT_CHARACTERS_MAX:
             raise AgentRefused(
