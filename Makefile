@@ -39,12 +39,12 @@ HAS_CHROMIUM := { command -v chromium-headless-shell || command -v chromium || c
 test-shuffled: ## all tests in a shuffled order; it prints the seed, and SEED=… repeats it
 	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"
 
-PEERS := gammu gammu-smsd smstools kannel kannel-extras nodejs php-cli php-curl default-jdk-headless openssl nginx-light caddy logrotate gcc libc6-dev osmo-msc osmo-hlr osmo-stp osmo-mgw postfix prometheus-alertmanager postgresql pgbouncer dbus
+PEERS := gammu gammu-smsd smstools kannel kannel-extras nodejs php-cli php-curl default-jdk-headless openssl nginx-light caddy logrotate gcc libc6-dev osmo-msc osmo-hlr osmo-stp osmo-mgw postfix prometheus-alertmanager postgresql pgbouncer dbus mosquitto
 # What Nagios recommends is thirty packages (Samba, rpcbind), which no test uses; ModemManager's is polkit.
 LEAN := nagios4-core modemmanager
 .PHONY: peers
 peers: ## install, as root, the Debian packages that the tests talk to
-	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v bearerbox && test -x /usr/lib/kannel/test/test_http && command -v node && command -v javac && command -v openssl && command -v nginx && command -v caddy && command -v logrotate && command -v gcc && command -v osmo-msc && command -v osmo-hlr && command -v osmo-stp && command -v osmo-mgw && command -v postfix && command -v prometheus-alertmanager && command -v nagios4 && ls /usr/lib/postgresql/*/bin/initdb && command -v pgbouncer && command -v ModemManager && command -v dbus-daemon && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
+	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v bearerbox && test -x /usr/lib/kannel/test/test_http && command -v node && command -v javac && command -v openssl && command -v nginx && command -v caddy && command -v logrotate && command -v gcc && command -v osmo-msc && command -v osmo-hlr && command -v osmo-stp && command -v osmo-mgw && command -v postfix && command -v prometheus-alertmanager && command -v nagios4 && ls /usr/lib/postgresql/*/bin/initdb && command -v pgbouncer && command -v ModemManager && command -v dbus-daemon && command -v mosquitto && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
 	get() { DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get $$1 -qq -y $$2; } >/dev/null 2>&1; \
 	all() { get install "$(PEERS)" && get install "--no-install-recommends $(LEAN)"; }; \
 	if ! has && test "`id -u`" = 0 && command -v apt-get >/dev/null; then \

@@ -294,9 +294,15 @@ _SINK: Final = ContractPage(
     "Everything here is imported from `risala.plugins.sink`.",
     (
         ContractChapter(
-            "The sink", "risala.plugins.sink", ("EventSink", "AuditHeadSink", "ClosingSink")
+            "The sink",
+            "risala.plugins.sink",
+            ("EventSink", "AuditHeadSink", "ClosingSink", "RunningSink"),
         ),
-        ContractChapter("What it is given", "risala.plugins.sink", ("SinkEvent",)),
+        ContractChapter(
+            "What it is given",
+            "risala.plugins.sink",
+            ("SinkEvent", "SinkFigures", "SinkCarrier", "SinkOrganization"),
+        ),
         ContractChapter("What it raises", "risala.plugins.sink", ("SinkUnavailableError",)),
         ContractChapter("How it is registered", "risala.plugins.sink", ("EventSinkFactory",)),
     ),

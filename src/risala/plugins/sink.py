@@ -85,6 +85,51 @@ class ClosingSink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class SinkCarrier:
+    """A carrier now."""
+
+    name: str
+    """As in the settings."""
+    state: str
+    """``up``, ``degraded`` or ``down``."""
+    signal_dbm: float | None
+    """Strength of its network's signal; None: it has none, or does not say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SinkOrganization:
+    """An organization's day until now, from its own midnight."""
+
+    id: str
+    """``org_…``, as in events."""
+    name: str
+    """As people have written it."""
+    delivered_today: int
+    """Messages that were accepted today and have reached a phone."""
+    failed_today: int
+    """Messages that were accepted today and have failed, or were not delivered."""
+
+
+class SinkFigures(Protocol):
+    """What a running sink may read of the service. Neither waits; each is a bounded query."""
+
+    def carriers(self) -> Sequence[SinkCarrier]:
+        """All carriers."""
+
+    def organizations(self) -> Sequence[SinkOrganization]:
+        """The organizations that are not deleted, at most 50."""
+
+
+@runtime_checkable
+class RunningSink(Protocol):
+    """A sink that works between events too, such as on a connection that stays open."""
+
+    async def run(self, figures: SinkFigures) -> None:
+        """Runs beside ``take``, from the start until it is cancelled. If it returns or raises, it
+        is begun again after a pause."""
+
+
+@dataclass(frozen=True, slots=True)
 class EventSinkFactory:
     """How a sink is built from its table in the configuration."""
 

@@ -11,6 +11,7 @@ import trio
 from pydantic import BaseModel, ConfigDict, Field
 
 from risala.dataclass import dataclass
+from risala.drivers.sinks.mqtt import MQTT
 from risala.plugins.command import CommandFactory
 from risala.plugins.hookspecs import hookimpl
 from risala.plugins.page import (
@@ -47,21 +48,24 @@ class _Words:
 
 _WORDS: Final = {
     "en": _Words(
-        "Every event goes to each sink, at least once and in order.",
+        "Every event goes to each sink, at least once and in order. Events have phone numbers, and "
+        "the texts that come in: whoever reads a sink’s other side reads them.",
         ("Sink", "State", "Taken", "Waiting", "Lost", "What is wrong"),
         "No event sink is configured.",
         "Events that wait",
         "Events that were lost",
     ),
     "fr": _Words(
-        "Chaque événement va à chaque récepteur, au moins une fois et dans l’ordre.",
+        "Chaque événement va à chaque récepteur, au moins une fois et dans l’ordre. Un événement "
+        "contient des numéros, et les textes reçus : qui lit l’autre côté d’un récepteur les lit.",
         ("Récepteur", "État", "Reçus", "En attente", "Perdus", "Ce qui ne va pas"),
         "Aucun récepteur d’événements n’est configuré.",
         "Événements en attente",
         "Événements perdus",
     ),
     "ar": _Words(
-        "كل حدث يصل إلى كل مستقبل مرة واحدة على الأقل وبالترتيب.",
+        "كل حدث يصل إلى كل مستقبل مرة واحدة على الأقل وبالترتيب. وفي الأحداث أرقام الهواتف "
+        "والنصوص الواردة: من يقرأ الطرف الآخر للمستقبل يقرؤها.",
         ("المستقبل", "الحالة", "استلم", "ينتظر", "فُقد", "ما الخلل"),
         "لا يوجد مستقبل أحداث في الإعدادات.",
         "أحداث تنتظر",
@@ -244,6 +248,7 @@ SINKS = CommandFactory(
 @hookimpl
 def risala_register_event_sinks(register: Callable[[EventSinkFactory], None]) -> None:
     register(JSONL)
+    register(MQTT)
 
 
 @hookimpl

@@ -21,7 +21,17 @@ from functools import partial
 from itertools import count
 from typing import ClassVar, Final
 
-from risala.plugins.sink import ClosingSink, EventSink, SinkEvent, SinkUnavailableError
+import trio
+
+from risala.plugins.sink import (
+    ClosingSink,
+    EventSink,
+    RunningSink,
+    SinkCarrier,
+    SinkEvent,
+    SinkOrganization,
+    SinkUnavailableError,
+)
 from risala.plugins.testing.checks import check
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.plugins.testing.leftovers import Leftovers
@@ -51,6 +61,16 @@ def event(text: str = "Merci – شكرا") -> SinkEvent:
         is_test=False,
         body=json.dumps(body, ensure_ascii=False),
     )
+
+
+class _NoFigures:
+    """A service without carriers and organizations."""
+
+    def carriers(self) -> Sequence[SinkCarrier]:
+        return ()
+
+    def organizations(self) -> Sequence[SinkOrganization]:
+        return ()
 
 
 class SinkConformance(StepSuite):
@@ -85,9 +105,13 @@ class SinkConformance(StepSuite):
                     f"{type(sink).__name__} lacks the method take.",
                 )
             self.tell_about(sink)
-            yield sink
-            if isinstance(sink, ClosingSink):
-                await self._close(sink)
+            async with trio.open_nursery() as beside:
+                if isinstance(sink, RunningSink):
+                    beside.start_soon(sink.run, _NoFigures())
+                yield sink
+                if isinstance(sink, ClosingSink):
+                    await self._close(sink)
+                beside.cancel_scope.cancel()
 
     async def _close(self, sink: ClosingSink) -> None:
         name = "test_closes_well"

@@ -17,6 +17,7 @@ import trio
 
 from risala.config.hooks import SinkTable
 from risala.dataclass import dataclass
+from risala.engine.features.sinks.stored import ServiceFigures
 from risala.engine.features.trail_heads.service import FIRST_S, LOOK_S
 from risala.engine.follow.cursors import CursorStatus, EventCursor, EventCursors
 from risala.engine.model.clock import Clock
@@ -31,6 +32,7 @@ from risala.plugins.sink import (
     AuditHeadSink,
     ClosingSink,
     EventSink,
+    RunningSink,
     SinkEvent,
     SinkUnavailableError,
 )
@@ -282,6 +284,33 @@ class HeadSink:
                 await self._stored.note_head_taken(self._name, head.end.seq)
 
 
+class SinkBeside:
+    """Runs what a sink does between events, again and again until cancelled."""
+
+    def __init__(self, name: str, sink: RunningSink, services: Services) -> None:
+        self._name = name
+        self._sink = sink
+        self._figures = ServiceFigures(services)
+
+    async def run(self) -> None:
+        wait_s = AGAIN_FIRST_S
+        while True:
+            begun_s = trio.current_time()
+            try:
+                await self._sink.run(self._figures)
+                reason = "It ended by itself."
+            except SinkUnavailableError as error:
+                reason = str(error)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
+                reason = f"It raised {type(error).__name__}, which is a bug in the plugin."
+                log.error("sink.bug", sink=self._name, reason=reason, at=raised_at(error))
+            if trio.current_time() - begun_s > AGAIN_MAX_S:
+                wait_s = AGAIN_FIRST_S
+            log.warning("sink.ended", sink=self._name, reason=reason, again_in_s=wait_s)
+            await trio.sleep(wait_s)
+            wait_s = min(2 * wait_s, AGAIN_MAX_S)
+
+
 class Sinks:
     """All sinks that are configured; each runs separately."""
 
@@ -307,6 +336,8 @@ def tasks(services: Services) -> Iterator[Task]:
         if isinstance(each.sink, AuditHeadSink):
             heads = HeadSink(each.name, each.sink, services)
             yield f"audit heads to {each.name}", heads.run, True
+        if isinstance(each.sink, RunningSink):
+            yield f"beside {each.name}", SinkBeside(each.name, each.sink, services).run, True
         yield f"sink {each.name}", each.run, True
 
 
