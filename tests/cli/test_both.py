@@ -515,6 +515,7 @@ ROWS = (
         alone=1,
         sentence="not running",
     ),
+    Row("carriers answers", ("loop",), (("answers", []),)),
     Row(
         "carriers set",
         ("loop", "--rate", "5", "--weight", "3"),

@@ -80,6 +80,7 @@ MAY: dict[str, str] = {
     "engine/features/alerts/stored/alerts.py": BULK,  # times that move with the clock
     "engine/features/alerts/stored/facts.py": READER,
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
+    "engine/features/own_texts/stored.py": HOT,  # of each text that comes in
     "engine/features/payments/stored/payments.py": READER,  # what was paid
     "engine/features/payments/stored/texts.py": BULK,  # words of old texts by the hundred
     f"{JOURNAL}/accounts/accounts.py": HOT,  # of each request; keys that end soon

@@ -43,15 +43,8 @@ class DriverCommands:
         driver = self._worker(carrier).driver
         return driver.commands if isinstance(driver, Commandable) else ()
 
-    def refuse(self, carrier: str, name: str, arguments: Sequence[str]) -> None:
-        """Raise what :meth:`ask` would raise now, without asking the driver.
-
-        Raises:
-            NotFound, Invalid, Conflict: as :meth:`ask`.
-        """
-        self._driver(carrier, name, arguments)
-
-    def _driver(self, carrier: str, name: str, arguments: Sequence[str]) -> Commandable:
+    def driver(self, carrier: str, name: str, arguments: Sequence[str]) -> Commandable:
+        """The driver that would do a command now. Raises as :meth:`ask`."""
         driver, offered = (
             self._worker(carrier).driver,
             [each.name for each in self.offered(carrier)],
@@ -82,7 +75,7 @@ class DriverCommands:
             NotFound, Invalid: the carrier or the command does not exist.
             Conflict: it was not done; the sentence says why.
         """
-        driver = self._driver(carrier, name, arguments)
+        driver = self.driver(carrier, name, arguments)
         scope = trio.CancelScope()
         self._busy.add(carrier)
         self._scopes.add(scope)

@@ -14,13 +14,7 @@ from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.notes import Notes
 from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock
-from risala.engine.rules.router import (
-    CHANNEL_MARK,
-    TEST_ROUTE,
-    USUAL_MARK,
-    Router,
-    plain,
-)
+from risala.engine.rules.router import CHANNEL_MARK, TEST_ROUTE, USUAL_MARK, Router, plain
 
 ROWS_AT_ONCE: Final = 500
 """Rows that are sorted in one unit."""

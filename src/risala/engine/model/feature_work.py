@@ -37,6 +37,10 @@ class Duty(StrEnum):
     CARRIER_TEXTS = "carrier_texts"
     """Takes a carrier's incoming texts in place of customers: a function of the services and the
     carrier's name, which returns a ``TextTaker``, or None: they are for customers."""
+    OWN_ANSWERS = "own_answers"
+    """Keeps a text that answers one of the operator's own, in the transaction that brings it: a
+    function of a connection, the carriers of its account and the ``Inbound``, which returns whether
+    it does. Customers do not get it then."""
     HEADS = "heads"
     """Takes signed heads of the audit trail out of this machine: a function of the settings and of
     all that were signed. It may raise ``OSError``, and runs in a thread."""
@@ -95,6 +99,7 @@ class WalkKind(StrEnum):
     ANSWERS = "answers"
     """Automatic answers to texts."""
     BANK_TEXTS = "bank_texts"
+    OWN_ANSWERS = "own_answers"
     MAILINGS = "mailings"
     HOPS = "hops"
     """The services that messages came through, once the messages are over."""

@@ -86,9 +86,9 @@ _INVITATION: Final[dict[str, Any]] = {"roles": USERS, "changes": Invitation}
 @OPERATIONS(account.SHOW, roles=USERS)
 async def _show(call: Call[NoArguments]) -> AccountStory:
     people, me = call.services.people, _me(call)
-    user, change = people.account.user(me), people.account.pending_change(me)
+    user, change = people.sources.users.user(me), people.account.pending_change(me)
     return AccountStory(
-        versioned(user, people.account.version(me)),
+        versioned(user, people.sources.audit.version_of(me, "account")),
         tuple(people.memberships.organizations(me)),
         tuple(people.memberships.invitations_to(user.email)),
         None if change is None else pending_address(change),
@@ -100,7 +100,7 @@ async def _set(call: Call[SetAccount]) -> VersionedUser:
     arguments, own, me = call.arguments, call.services.people.account, _me(call)
     by = call.audit(AuditImage.USER, me)
     user = await own.change(me, arguments.name, arguments.language, by)
-    return versioned(user, own.version(me))
+    return versioned(user, call.services.people.sources.audit.version_of(me, "account"))
 
 
 @OPERATIONS(account.DEVICES, roles=USERS)

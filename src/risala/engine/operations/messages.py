@@ -265,7 +265,7 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
         text = _code_text(services.code_settings(organization.id), arguments)
     if arguments.message_class is not None:
         drafts, home = services.intake.drafts, services.settings.plan.example
-        drafts.flash_route(drafts.route_of(organization.id, arguments.to or home))
+        drafts.router.flash_route(drafts.route_of(organization.id, arguments.to or home))
     size = count(text)
     odd = tuple(
         PlacedCharacter(each, place, plainer(each), name_of(each))

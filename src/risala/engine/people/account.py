@@ -24,13 +24,6 @@ class OwnAccount:
         self._sources = sources
         self._sessions = sessions
 
-    def user(self, user_id: str) -> User:
-        """Raises ``NotFound``."""
-        return self._sources.users.user(user_id)
-
-    def version(self, user_id: str) -> int:
-        return self._sources.audit.version_of(user_id, "account")
-
     async def change(
         self, user_id: str, name: str | None, language: Language | None, by: AuditEntry
     ) -> User:
@@ -87,7 +80,7 @@ class OwnAccount:
             RateLimited: too many codes for one of the two, or in all.
         """
         sources, address, now_ms = self._sources, address_of(email), self._sources.now_ms()
-        user = self.user(user_id)
+        user = self._sources.users.user(user_id)
         if address == user.email:
             raise Invalid("email", "same_email", "This is already your address.")
         uses = (

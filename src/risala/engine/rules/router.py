@@ -18,6 +18,7 @@ from typing import Final
 
 from risala.config.model import CarrierSection
 from risala.dataclass import dataclass
+from risala.engine.model.errors import ClassNotPossible
 from risala.sms.numbering.countries import network_of, prefixes_of
 
 TEST_ROUTE: Final = "#test"
@@ -83,6 +84,17 @@ class Router:
     def is_route(self, key: str) -> bool:
         """Whether the route exists with the present carriers."""
         return key in self._plan.routes or plain(key) == UNSERVED
+
+    def flash_route(self, key: str) -> str:
+        """The key of a route for flash messages.
+
+        Raises:
+            ClassNotPossible: none of its carriers can send them.
+        """
+        route = self._plan.routes.get(FLASH_MARK + key)
+        if route is None or not route.tiers:
+            raise ClassNotPossible
+        return route.key
 
     def carriers_for(self, recipient: str, like: str = UNSERVED) -> list[str]:
         """Carriers that serve a number, the best first.

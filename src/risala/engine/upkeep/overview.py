@@ -152,7 +152,7 @@ class Running:
         return self._commands.offered(carrier)
 
     def refuse_ask(self, carrier: str, command: str, arguments: Sequence[str]) -> None:
-        self._commands.refuse(carrier, command, arguments)
+        self._commands.driver(carrier, command, arguments)
 
     async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
         return await self._commands.ask(carrier, command, arguments)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.cli.show.number import TypedNumber
-from risala.engine.features.own_texts.feature import TEXT, OperatorText
+from risala.engine.features.own_texts.feature import ANSWERS, TEXT, OperatorText, ServiceReplies
 
 TRIAL = "Risala: this carrier works."
 
@@ -21,12 +22,30 @@ TRIAL = "Risala: this carrier works."
 def text(options: Options, carrier: str, number: str, text: str) -> None:
     """Send TEXT to NUMBER by a carrier, as yourself: no organization sends it, and nobody pays.
 
-    NUMBER may be a short code. Answers are in `risala inbound list`.
+    NUMBER may be a short code, or a service number. What it writes back within a month is for no
+    customer: `risala carriers answers NAME` lists it.
 
     \b
     Example: risala carriers text sim-1 NUMBER "BALANCE"
     """
     _send(options, carrier, number, text)
+
+
+@click.command("answers")
+@click.argument("carrier", metavar="NAME")
+@asks(ANSWERS)
+def answers(listed: ServiceReplies) -> None:
+    """List what short codes and service numbers wrote back to your texts by a carrier: the latest
+    twenty.
+
+    \b
+    Example: risala carriers answers sim-1
+    """
+    output.table(
+        ("Received (UTC)", "From", "Text"),
+        ((output.at(each.received_at), each.sender, each.text) for each in listed.answers),
+        empty="Nothing has come back.",
+    )
 
 
 @click.command("try")
@@ -49,7 +68,7 @@ def _send(options: Options, carrier: str, number: str, text: str) -> None:
         number = "".join(number.split())
     reply = options.ask(TEXT, carrier=carrier, number=number, text=text)
     if not output.show(options.json, reply.json):
-        _tell(reply.value)
+        _tell(reply.value, is_service=not number.startswith("+"))
     if reply.value.outcome != "accepted":
         is_known = reply.value.outcome != "uncertain"
         raise CommandRefused(
@@ -59,8 +78,10 @@ def _send(options: Options, carrier: str, number: str, text: str) -> None:
         )
 
 
-def _tell(sent: OperatorText) -> None:
+def _tell(sent: OperatorText, *, is_service: bool) -> None:
     output.fields({"Carrier": sent.carrier, "Answer": sent.raw, "Id": sent.carrier_id})
     click.echo(output.clean(sent.text))
     if sent.outcome == "accepted":
         output.said(f"A receipt for it is listed by `risala carriers unmatched {sent.carrier}`.")
+        if is_service:
+            output.said(f"Answers are listed by `risala carriers answers {sent.carrier}`.")

@@ -68,11 +68,12 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
     timelines = _twice(WalkKind.TIMELINES, timelines_ms)
     hops = RetentionWalk(WalkKind.HOPS, 0)
     bank_texts = RetentionWalk(WalkKind.BANK_TEXTS, inbound_ms, "bank_texts")
+    texts = (bank_texts, RetentionWalk(WalkKind.OWN_ANSWERS, inbound_ms))
     every_rule = [
         Rule("texts", section.texts_days, _twice(WalkKind.TEXTS, texts_ms)),
         Rule("timelines", section.timelines_days, (*timelines, *_walked(hops))),
         Rule("events", section.events_days, (RetentionWalk(WalkKind.EVENTS, events_ms),)),
-        Rule("inbound", section.inbound_days, _walked(inbound, bank_texts, *_talks(inbound))),
+        Rule("inbound", section.inbound_days, _walked(inbound, *texts, *_talks(inbound))),
     ]
     if walks := _walked(mailings):
         details = RetentionWalk(WalkKind.SESSION_DETAILS, DETAILS_MS)

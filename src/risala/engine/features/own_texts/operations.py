@@ -10,7 +10,8 @@ import trio
 
 from risala.engine.delivery.worker.discreet import discreet
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.features.own_texts.feature import TEXT, OperatorText
+from risala.engine.features.own_texts.feature import ANSWERS, TEXT, OperatorText, ServiceReplies
+from risala.engine.features.own_texts.stored import OwnTextRepository
 from risala.engine.kernel.arguments import Text
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.cause_sentences import cause_sentence
@@ -43,6 +44,11 @@ class TextByCarrier(OfCarrier):
     text: Text
 
 
+class ListAnswers(OfCarrier):
+    """What short codes and service numbers wrote back to texts of the operator's own, by a carrier:
+    the latest twenty."""
+
+
 OPERATIONS: Final = Operations()
 
 
@@ -52,10 +58,22 @@ async def _text(call: Call[TextByCarrier]) -> OperatorText:
     worker = _worker(call, name)
     segment = _segment(call, worker)
     # Written first, as with a driver's commands: it cannot be undone. Without number and text.
-    await call.note(call.audit(subject=name, always=True))
+    by = call.audit(subject=name, always=True)
+    number = call.services.settings.plan.with_country(
+        segment.recipient, worker.carrier.national_prefix
+    )
+    if not number.startswith("+"):  # a short code, or a service's: a phone's has its country's code
+        await call.stored(OwnTextRepository).note(by, name, number, call.now_ms)
+    else:
+        await call.note(by)
     worker.fence()
     outcome = discreet(await _submitted(worker, segment), segment, is_code=False)
     return _answer_of(name, outcome)
+
+
+@OPERATIONS(ANSWERS, roles=OPERATORS, operators=SUPPORT)
+async def _answers(call: Call[ListAnswers]) -> ServiceReplies:
+    return ServiceReplies(tuple(call.stored(OwnTextRepository).latest(call.arguments.carrier)))
 
 
 def _worker(call: Call[TextByCarrier], name: str) -> CarrierWorker:

@@ -24,7 +24,8 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict
-from risala.engine.model.features import features
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty, features
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.asks import CursorPage, Steps
 from risala.engine.model.records.inbound import (
@@ -55,9 +56,13 @@ def receive(
 ) -> bool:
     """Store a message, give it to its organization, and apply it if it is an opt-out.
 
-    False if the carrier had brought it before. ``ways`` are those in which its recipient may be
-    written; ``accounts`` gives the carriers of one account; ``parts`` is what features do with it.
+    False if the carrier had brought it before, or it answers the operator. ``ways`` are those in
+    which its recipient may be written; ``accounts`` gives the carriers of one account; ``parts`` is
+    what features do with it.
     """
+    keep_own = duty(Duty.OWN_ANSWERS)
+    if keep_own is not None and keep_own(conn, accounts(carrier), message):
+        return False
     if not store(conn, message_id, carrier, message):
         return False
     opt_outs.apply_text(conn, accounts(carrier), message_id, message, stamp)

@@ -19,7 +19,7 @@ from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
-from risala.engine.journal.store.sql import markers, rows_of_values
+from risala.engine.journal.store.sql import Row, markers, rows_of_values
 from risala.engine.model.numbers import FORGOTTEN, recipient_number, recipient_text
 from risala.engine.model.records.attempts import Attempt
 from risala.engine.model.states import SegmentState
@@ -331,41 +331,38 @@ def _uncertain(
     numbers = _numbers(conn, carriers)
     if not numbers:
         return []
-    values = (*numbers, since_ms, -LOCAL_DIGITS, local, CANDIDATES_MAX)
-    single = conn.execute(
-        f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
-        f" WHERE part_state = 2 AND message.carrier IN ({markers(numbers)}) AND uncertain_at > ?"
-        " AND status IN (1, 5) AND substr(message.recipient, ?) = ? LIMIT ?",
-        values,
+    single = (
+        f"part_state = 2 AND message.carrier IN ({markers(numbers)}) AND uncertain_at > ?"
+        " AND status IN (1, 5) AND substr(message.recipient, ?) = ?"
     )
-    matches = [_SINGLE.of(row) for row in single]
-    of_several = conn.execute(
-        f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
-        f" WHERE s.state = 2 AND s.carrier IN ({markers(numbers)}) AND s.updated_at > ?"
-        " AND m.status IN (1, 5) AND substr(m.recipient, ?) = ? LIMIT ?",
-        values,
+    of_several = (
+        f"s.state = 2 AND s.carrier IN ({markers(numbers)}) AND s.updated_at > ?"
+        " AND m.status IN (1, 5) AND substr(m.recipient, ?) = ?"
     )
-    return matches + [_OF_SEVERAL.of(row) for row in of_several]
+    return _found(conn, single, of_several, (*numbers, since_ms, -LOCAL_DIGITS, local))
 
 
 def _in_flight(conn: sqlite3.Connection, carriers: Sequence[str], local: str) -> list[Found]:
     """The segments to a number that are being submitted by the carriers now."""
     numbers = _numbers(conn, carriers)
-    values = (*numbers, -LOCAL_DIGITS, local, CANDIDATES_MAX)
-    single = conn.execute(
-        f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
-        f" WHERE status = 1 AND message.carrier IN ({markers(numbers)}) AND part_state = 1"
-        " AND substr(message.recipient, ?) = ? LIMIT ?",
-        values,
+    single = (
+        f"status = 1 AND message.carrier IN ({markers(numbers)}) AND part_state = 1"
+        " AND substr(message.recipient, ?) = ?"
     )
-    matches = [_SINGLE.of(row) for row in single]
-    of_several = conn.execute(
-        f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
-        f" WHERE m.status = 1 AND m.carrier IN ({markers(numbers)}) AND s.state = 1"
-        " AND substr(m.recipient, ?) = ? LIMIT ?",
-        values,
+    of_several = (
+        f"m.status = 1 AND m.carrier IN ({markers(numbers)}) AND s.state = 1"
+        " AND substr(m.recipient, ?) = ?"
     )
-    return matches + [_OF_SEVERAL.of(row) for row in of_several]
+    return _found(conn, single, of_several, (*numbers, -LOCAL_DIGITS, local))
+
+
+def _found(conn: sqlite3.Connection, single: str, of_several: str, values: Row) -> list[Found]:
+    """At most so many candidates by each of two conditions, which take the same values."""
+    limited = (*values, CANDIDATES_MAX)
+    one = f"SELECT {_SINGLE.columns} FROM message WHERE {single} LIMIT ?"  # noqa: S608 -- constants
+    several = f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL} WHERE {of_several} LIMIT ?"
+    matches = [_SINGLE.of(row) for row in conn.execute(one, limited)]
+    return matches + [_OF_SEVERAL.of(row) for row in conn.execute(several, limited)]
 
 
 def _alone(some: Iterable[Found]) -> Found | Why:

@@ -111,3 +111,25 @@ CREATE TABLE carrier_secrets (
   UNIQUE (carrier, driver, key)
 ) STRICT, WITHOUT ROWID;
 """
+
+OWN_TEXTS: Final = """
+-- Short codes and service numbers that the operator has texted by a carrier, for a month.
+CREATE TABLE own_texts (
+  carrier TEXT NOT NULL,
+  number TEXT NOT NULL,
+  -- The last time.
+  sent_at INTEGER NOT NULL,
+  PRIMARY KEY (number, carrier)
+) STRICT, WITHOUT ROWID;
+
+-- What came back from them, which is for no customer.
+CREATE TABLE own_answers (
+  id INTEGER PRIMARY KEY,
+  carrier TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  sender TEXT NOT NULL,
+  text TEXT NOT NULL,
+  carrier_ids TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX own_answers_once ON own_answers (carrier, carrier_ids) WHERE carrier_ids <> '';
+"""

@@ -24,7 +24,7 @@ from risala.engine.journal.store.schema.accounts import (
     KEY_REMINDERS,
 )
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
-from risala.engine.journal.store.schema.carriers import ADDRESSES, CARRIERS, SECRETS
+from risala.engine.journal.store.schema.carriers import ADDRESSES, CARRIERS, OWN_TEXTS, SECRETS
 from risala.engine.journal.store.schema.channels import CHANNELS as CHANNEL_TABLES
 from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.hooks import HOOKS
@@ -207,6 +207,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_webhook_replies": (REPLIES,),
     "v1.1_answer_forwards": (FORWARDS,),
     "v1.1_invoices": (INVOICES,),
+    "v1.1_own_texts": (OWN_TEXTS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -51,8 +51,3 @@ def read(conn: sqlite3.Connection, key: str = UNDER_WAY) -> UpgradeNote | None:
 def write(conn: sqlite3.Connection, note: UpgradeNote, key: str = UNDER_WAY) -> None:
     """Write the note in the open transaction."""
     meta.put(conn, key, json.dumps(asdict(note), ensure_ascii=False))
-
-
-def strike(conn: sqlite3.Connection, key: str = UNDER_WAY) -> None:
-    """Delete the note in the open transaction."""
-    meta.remove(conn, key)

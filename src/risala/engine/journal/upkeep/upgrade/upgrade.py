@@ -35,6 +35,7 @@ import structlog
 from sqlite_utils import Database
 
 from risala.dataclass import dataclass
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import (
     open_reader,
     open_writer,
@@ -237,7 +238,7 @@ class _Upgrade:
         self._look_again(note)
         with self._transaction():
             self.move.finish(self.conn)
-            notes.strike(self.conn)
+            meta.remove(self.conn, notes.UNDER_WAY)
             notes.write(self.conn, note, notes.DONE)
         self.conn.execute("pragma wal_checkpoint(truncate)")
         _log.info("upgrade.done", migration=note.migration, backup=note.backup)
@@ -261,7 +262,7 @@ class _Upgrade:
         """All work before the first row is moved, or the rest of it after a crash."""
         if note is None or note.migration != self.move.migration:
             note = UpgradeNote(self.move.migration, self._backup_name(now_ms) if backs_up else None)
-        copies = note.backup is not None and not self._backup(note.backup).exists()
+        copies = note.backup is not None and not self.path.with_name(note.backup).exists()
         need = room.need_bytes(self.conn, copies=copies)
         room.refuse_too_little(self.path, need, free_bytes(self.path.parent))
         with self._transaction():  # first, so that a start after a crash finds the copy by its name
@@ -270,7 +271,7 @@ class _Upgrade:
             _log.info("upgrade.backup", file=note.backup)
             assert note.backup is not None
             database_copy.set_aside(
-                self.path, self._backup(note.backup), self.progress, _without_note
+                self.path, self.path.with_name(note.backup), self.progress, _without_note
             )
         self._migrate(before=self.move.migration)
         note = replace(note, books=self._books())
@@ -288,9 +289,6 @@ class _Upgrade:
             self.conn, partial(self.progress, "changing tables", 0, 0)
         ):
             schema.migrate(self._database, before=before)
-
-    def _backup(self, name: str) -> Path:
-        return self.path.with_name(name)
 
     def _backup_name(self, now_ms: int) -> str:
         """An unused name: by the migration, and by the time."""
@@ -376,5 +374,5 @@ def _sentence(path: Path, error: sqlite3.Error) -> str:
 def _without_note(copy: sqlite3.Connection) -> None:
     """The copy is the former database: no upgrade has begun in it."""
     copy.execute("begin")
-    notes.strike(copy)
+    meta.remove(copy, notes.UNDER_WAY)
     copy.execute("commit")
