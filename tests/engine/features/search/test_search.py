@@ -39,6 +39,10 @@ SHOWN_BY = {
     "conversation": ("conversation.get", None),
     "inbound": ("conversation.get", None),
     "request": ("request.show", None),
+    "receipt": ("ledger.list", "ledger.list"),
+    "credential": ("credential.list", None),
+    "rule": ("answer.show", None),
+    "word": ("opt_outs.words", None),
 }
 """The operations of the pages that show each kind: to members, and in the console."""
 
@@ -144,6 +148,51 @@ async def test_each_kind_is_found_by_its_name(shop, autojump_clock):
     assert ("key", "Boutique en ligne") in await shop.found(key["last4"])
     assert await shop.found(key["id"]) == [("key", "Boutique en ligne")]
     assert await shop.found(key["id"][-6:]) == [("key", "Boutique en ligne")]
+
+
+async def test_receipts_are_found_by_their_reference_or_note(shop, autojump_clock):
+    paid = {"reference": "MS-220814", "note": "Au guichet"}
+    entry = await shop.do("topup", amount="100", **paid)
+    for query in ("MS-220814", "0814", "ms-22", "guichet"):
+        assert await shop.found(query) == [("receipt", "MS-220814")], query
+    (one,) = (await shop.do("search.find", member(shop.house), query="0814"))["items"]
+    assert one["url"].endswith(f"/billing/receipts/{entry['seq']}")
+    mine = shop.mine["organization_id"]
+    (one,) = await shop.everywhere("ms-220814")
+    assert one["url"] == f"/operator/organizations/{mine}/statement"
+    assert (one["organization"], one["note"]) == ("Test", None)
+    for query in ("0814", "guichet"):
+        assert await shop.everywhere(query) == [], "parts and notes are for the organization"
+    other = await shop.house.organization()
+    stranger = Caller("who@else.example", CallerKind.DASHBOARD, Role.OWNER, other.organization_id)
+    theirs = {"organization_id": other.organization_id, "query": "MS-220814"}
+    assert (await shop.house.gateway.perform(FIND.name, theirs, stranger))["items"] == []
+
+
+async def test_ways_in_and_what_answers_are_found(shop, autojump_clock):
+    made = await shop.do("credential.create", face="kannel", username="crm", name="Old CRM")
+    await shop.do(
+        "answer.create",
+        name="Horaires",
+        keywords=["\u0633\u0639\u0631", "prix"],
+        text_fr="Nous ouvrons \u00e0 huit heures",
+    )
+    await shop.do("opt_outs.add_word", word="assez", role="stop", language="fr")
+    for query, found in (
+        *(("old crm", ("credential", "Old CRM")), ("kannel", ("credential", "Old CRM"))),
+        *(("horaires", ("rule", "Horaires")), ("prix", ("rule", "Horaires"))),
+        *(("\u0633\u0639\u0631", ("rule", "Horaires")), ("huit heures", ("rule", "Horaires"))),
+        ("assez", ("word", "assez")),
+    ):
+        assert await shop.found(query) == [found], query
+        assert await shop.everywhere(query) == [], query
+    credential = (await shop.do("credential.list"))["credentials"][0]
+    assert await shop.found(credential["last4"]) == [("credential", "Old CRM")]
+    (one,) = (await shop.do("search.find", member(shop.house), query="assez"))["items"]
+    assert one["url"].endswith("/inbound/words")
+    assert made["password"] not in repr(await shop.do("search.find", query="crm"))
+    await shop.house.gateway.perform("credential.revoke", {"credential_id": credential["id"]})
+    assert await shop.found("old crm") == []
 
 
 async def test_what_people_write_leads_to_their_conversation(shop, autojump_clock):

@@ -18,6 +18,7 @@ _BOTH: Final = _HERE + "stored.both_queues:"
 _FORWARDS: Final = _HERE + "forwarding:"
 FEATURE: Final = Feature(
     name="answers",
+    findable=later(_HERE + "operations:FOUND"),
     needs=("lists", "tables"),
     operations=(later(_HERE + "operations:OPERATIONS"),),
     images={AuditImage.ANSWER_RULE: later(_RULES + "image")},

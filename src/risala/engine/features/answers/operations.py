@@ -51,6 +51,7 @@ from risala.engine.model.records.answer_rules import (
     PausedNumber,
     TriedText,
 )
+from risala.engine.model.records.search import Findable
 from risala.engine.rules.keywords import folded, keyword_of
 from risala.engine.rules.roles import DEVELOPERS, READERS, VIEWERS
 from risala.engine.services import Services
@@ -208,6 +209,21 @@ class ResumeAnswers(OfOrganization):
     number: Number = Field(examples=[EXAMPLE])
 
 
+_KEYWORDS: Final = "(SELECT group_concat(value, ' · ') FROM json_each(keywords))"
+FOUND: Final = (
+    Findable(
+        kind="rule",
+        table="answer_rules",
+        title="name",
+        names=("name", _KEYWORDS),
+        texts=("text_fr", "text_ar", "text_en"),
+        prefix="rul",
+        newest="created_at",
+        note=_KEYWORDS,
+        page="answers/{}",
+    ),
+)
+"""What a search finds of rules that answer; over all organizations nothing."""
 OPERATIONS: Final = Operations()
 _READ: Final[dict[str, Any]] = {"roles": VIEWERS, "operators": READERS}
 

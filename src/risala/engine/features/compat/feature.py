@@ -12,6 +12,7 @@ _CREDENTIALS: Final = "features.compat.credentials:"
 _STORED: Final = "features.compat.stored:"
 FEATURE: Final = Feature(
     name="compat",
+    findable=later("features.compat.operations:FOUND"),
     operations=(later("features.compat.operations:OPERATIONS"),),
     images={AuditImage.CREDENTIAL: later(_STORED + "seen")},
     exported_settings={"credentials": later(_STORED + "of_organization")},

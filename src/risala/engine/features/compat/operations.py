@@ -43,6 +43,7 @@ from risala.engine.model.errors import Conflict, Forbidden, Invalid
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
+from risala.engine.model.records.search import Findable
 from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
@@ -78,6 +79,21 @@ def of_credential(services: Services, arguments: OfCredential) -> str:
     return services.part(Credentials).credential(arguments.credential_id).organization_id
 
 
+FOUND: Final = (
+    Findable(
+        kind="credential",
+        table="face_credentials",
+        title="coalesce(name, username)",
+        names=("name", "username", "last4", "face"),
+        prefix="crd",
+        newest="created_at",
+        where="revoked_at IS NULL",
+        mode="mode",
+        note="face || ' · ' || username || ' · …' || last4",
+        page="keys",
+    ),
+)
+"""What a search finds of credentials."""
 OPERATIONS: Final = Operations()
 _CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": CompatCredential}
 

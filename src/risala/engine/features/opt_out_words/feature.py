@@ -12,6 +12,7 @@ _STORED: Final = _HERE + "stored.settings:"
 _COMMANDS: Final = "cli.commands.messaging.opt_out_words:"
 FEATURE: Final = Feature(
     name="opt_out_words",
+    findable=later(_HERE + "operations:FOUND"),
     needs=("lists", "tables", "answers"),
     operations=(later(_HERE + "operations:OPERATIONS"),),
     views=("opt_outs.demands",),

@@ -58,6 +58,7 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import masked
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.records.search import Findable
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.segment import count
@@ -196,6 +197,21 @@ class OfListedNumber(OfOrganization):
     """How its owner asked for it."""
 
 
+FOUND: Final = (
+    Findable(
+        kind="word",
+        table="opt_out_words w JOIN json_each(w.words) one",
+        title="json_extract(one.value, '$.word')",
+        names=("json_extract(one.value, '$.word')",),
+        id="w.organization_id || ' ' || one.key",
+        place="''",
+        at="(SELECT o.created_at FROM organizations o WHERE o.id = w.organization_id)",
+        newest="one.key",
+        organization="w.organization_id",
+        page="inbound/words",
+    ),
+)
+"""What a search finds of an organization's own words; over all organizations nothing."""
 OPERATIONS: Final = Operations()
 _CHANGES: Final = ("sets", "answered", "back")
 _WRITES: Final[dict[str, Any]] = {

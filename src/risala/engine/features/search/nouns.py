@@ -6,6 +6,8 @@ from typing import Final
 
 from risala.engine.features.search.stored.messages import KIND as MESSAGE
 from risala.engine.features.search.stored.messages import find_messages
+from risala.engine.features.search.stored.receipts import KIND as RECEIPT
+from risala.engine.features.search.stored.receipts import find_receipts
 from risala.engine.model.records.search import Findable
 from risala.engine.rules.roles import STAFF, SUPPORT
 
@@ -64,6 +66,14 @@ NOUNS: Final = (
         state="status",
         page="senders",
         console="senders/{}",
+    ),
+    Findable(
+        kind=RECEIPT,
+        table="entry",
+        title="reference",
+        page="billing/receipts/{}",
+        console="organizations/{}/statement",
+        find=find_receipts,
     ),
     Findable(
         kind="member",

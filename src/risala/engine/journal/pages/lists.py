@@ -18,6 +18,7 @@ from risala.engine.journal.pages.cut_messages import Across, parts_across
 from risala.engine.journal.state import CREATED, MESSAGE_CLASS
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
+from risala.engine.journal.store.searching import is_slow_in_like
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.cause_sentences import cause_text, causes_saying
 from risala.engine.model.ids import KEY_COUNTER_BITS, is_id_end, key_ms
@@ -181,7 +182,11 @@ def _containing(text: str, digits: str | None, *, in_texts: bool) -> tuple[str, 
         # A hyphen is written or left out by whim.
         words = quoted.replace("-", " ")
         body = "replace(body, '-', ' ')" if " " in words else "body"
-        ways.append(f"pruned & 1 = 0 AND kind = 0 AND {body} LIKE ? ESCAPE '!'")
+        if is_slow_in_like(text):
+            contained, words = f"instr(lower({body}), lower(?))", text.replace("-", " ")
+        else:
+            contained = f"{body} LIKE ? ESCAPE '!'"
+        ways.append(f"pruned & 1 = 0 AND kind = 0 AND {contained}")
         values.append(words)
     return "(" + " OR ".join(ways) + ")", values
 

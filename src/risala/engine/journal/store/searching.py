@@ -18,6 +18,8 @@ from risala.engine.model.records.asks import NumberPart, TooManyNumbersError
 NUMBERS_MAX: Final = 2000
 """Numbers that are read one by one: some ten milliseconds, on a thread of its own. Four digits have
 so many among some four million."""
+REPEATS: Final = 2
+"""How often a word may repeat each of its letters, on the average, before it is a slow one."""
 _BEYOND: Final = "~"
 """Sorts after all digits."""
 _BEHIND: Final = " "
@@ -82,8 +84,19 @@ def spellings(text: str) -> list[str]:
     return list(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
 
 
+def is_slow_in_like(text: str) -> bool:
+    """Whether ``instr`` finds a text sooner than ``LIKE``: LIKE begins anew at each letter that is
+    also the first one, and goes through signs beyond ASCII one by one. It is the quicker one for
+    ordinary words. Both heed the case of ASCII letters alike, once ``lower`` is around them."""
+    return not text.isascii() or len(text) > REPEATS * len(set(text.lower()))
+
+
 def containing(columns: Sequence[str], text: str) -> tuple[str, tuple[str, ...]]:
     """The condition that one of some columns contains a text, in any of its spellings."""
+    if is_slow_in_like(text):
+        spelled = tuple(spellings(text))
+        terms = [f"instr(lower({each}), lower(?))" for each in columns for _ in spelled]
+        return f"({' OR '.join(terms)})", spelled * len(columns)
     patterns = tuple(map(part, spellings(text)))
     terms = [f"{each} LIKE ? ESCAPE '\\'" for each in columns for _ in patterns]
     return f"({' OR '.join(terms)})", patterns * len(columns)
