@@ -150,7 +150,7 @@ pictures: $(VENV)/.stamp-dev ## take the pictures of the first page and of the d
 	RISALA_PICTURES=docs $(BIN)/python -m pytest -m browser tests/browser/test_first_page.py tests/browser/test_tutorials.py -k "the_first or the_carriers or the_dashboard"
 
 .PHONY: clicks
-clicks: $(VENV)/.stamp-dev ## count what a person presses, types and reads for seventeen tasks of the pages
+clicks: $(VENV)/.stamp-dev ## count what a person presses, types and reads for 21 tasks of the pages
 	@$(HAS_CHROMIUM)
 	PYTHONPATH=. $(BIN)/python -m proofs.clicks $(ARGS)
 
