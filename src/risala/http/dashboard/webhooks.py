@@ -327,8 +327,11 @@ async def replay(request: PageRequest) -> TrioResponse:
 
 
 async def replay_failed(request: PageRequest) -> TrioResponse:
-    """Replay some chunks; then a page shows the progress, and its button continues."""
+    """Replay some chunks; then a page shows the progress, and its button continues. On request a
+    disabled endpoint is enabled first."""
     form = request.form
+    if form.ticked("enable"):
+        await request.ask_here(webhooks.ENABLE, endpoint_id=_id(request))
     since, until = form.text("since"), form.text("until")
     since, end = request.formats.with_zone(since), _whole(until) if until else None
     done, total = _whole(form.text("done")), _whole(form.text("total"))
