@@ -233,7 +233,7 @@ export class Risala {
     options: Signalled & {
       since: string | Date;
       until?: string | Date;
-      by?: "day" | "network" | "country" | "carrier" | "channel" | "key";
+      by?: "day" | "network" | "country" | "carrier" | "channel" | "key" | "language";
     },
   ): Promise<CodeReport>;
   sendMessage(

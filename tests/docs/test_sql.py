@@ -72,10 +72,12 @@ MAY: dict[str, str] = {
     "engine/features/conversations/stored/conversations.py": HOT,  # of each text that comes in
     "engine/features/conversations/stored/threads.py": READER,  # messages of both ways
     "engine/features/conversations/stored/usual_carriers.py": READER,  # of each message, if sticky
+    "engine/features/overview/stored_latest.py": READER,
     "engine/features/overview/stored.py": READER,
     "engine/features/sinks/stored.py": READER,  # of an organization's day, once a minute
     "engine/features/search/stored/rows.py": READER,  # of tables that are declared
     "engine/features/search/stored/messages.py": READER,  # by several indexes
+    "engine/features/search/stored/receipts.py": READER,  # by two indexes
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
     "engine/features/alerts/stored/alerts.py": BULK,  # times that move with the clock
     "engine/features/alerts/stored/facts.py": READER,

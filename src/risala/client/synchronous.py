@@ -285,8 +285,8 @@ class Risala:
         self, since: When, until: When | None = None, by: str | None = None
     ) -> answers.CodeReport:
         """How many codes were asked for, sent, delivered and entered on whole days of the
-        organization's time zone: by ``day``, ``network``, ``country``, ``carrier``, ``channel`` or
-        ``key``."""
+        organization's time zone: by ``day``, ``network``, ``country``, ``carrier``, ``channel``,
+        ``key`` or ``language``."""
         call = calls.read_one(
             "/api/verify/figures", answers.CodeReport,
             since=calls.when(since), until=calls.when(until), by=by,

@@ -367,6 +367,7 @@ class House:
             "user.list",
             "carriers",
             "console.overview",
+            "console.latest",
             "system.show",
             "plugins.list",
             "alert.list",

@@ -283,6 +283,7 @@ BY_OTHERS = {
     ("ListConversationsBody", "digits"): "a filter of pages",
     ("ListConversationsBody", "contains"): "a filter of pages",
     ("ListConversationsBody", "optedOut"): "a filter of pages",
+    ("CodeFiguresBody", "daily"): "what pages draw",
     ("ReplyBody", "seen"): "for people who answer at the same time",
     ("ListEntriesBody", "kinds"): "`kind` of the body",
     ("ListEntriesBody", "byHand"): "a filter of pages",

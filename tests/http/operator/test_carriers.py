@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from cases import sweep
+from risala.engine.features.overview.records import LATEST, CarrierRun
 from risala.engine.model.people import Language
 from risala.engine.model.records.carriers import routes, state
 from risala.engine.model.records.carriers.routes import Traffic, TrafficLine
@@ -233,3 +234,20 @@ async def test_a_carrier_s_page_is_in_the_reader_s_language(operator, monkeypatc
     assert ">l’exploitant l’a mis sur ouvert</td>" in text
     assert '<span dir="auto" lang="en">Somebody else’s &lt;b&gt;words&lt;/b&gt;.</span>' in text
     assert "</code> Demander maintenant le solde de la carte SIM.</li>" in text
+
+
+async def test_carriers_with_messages_stand_side_by_side(post, operator, monkeypatch):
+    assert "Side by side" not in (await operator.get(PAGE)).text, "one has nothing beside it"
+    runs = (
+        CarrierRun(carrier="sim-1", ended=40, delivered=39, median_ms=2000, most_ms=9000),
+        CarrierRun(carrier="sim-2", ended=20, delivered=12, median_ms=4000, most_ms=18_000),
+        CarrierRun(carrier="sim-3", ended=1, delivered=0, median_ms=None, most_ms=None),
+    )
+    answering(monkeypatch, post, LATEST, lambda each: replace(each, carriers=runs, since=AT_MS))
+    page = (await operator.get(PAGE)).text
+    assert "Side by side" in page
+    for figure in ("97.5%", "60.0%", "0.0%"):
+        assert figure in page, figure
+    assert page.count('class="times"') == 2, "what delivered nothing has no time"
+    widths = re.findall(r'class="f2" width="([0-9.]+)"', page)
+    assert widths == ["50", "100"], "one scale for all"

@@ -185,3 +185,11 @@ async def test_what_cannot_be_silenced_is_refused(operator, kind):
     refused = await operator.submit(page, "/operator/alerts/mute", fields, drawn=False)
     assert refused.status == 422
     assert 'role="alert"' in refused.text
+
+
+async def test_it_shows_where_messages_go(post, operator):
+    assert "No message in the last seven days." in (await operator.get(PAGE)).text
+    await sent(post)
+    text = re.sub(r"<[^>]*>|\s+", " ", (await operator.get(PAGE)).text)
+    assert re.search(r"Mattel +Mauritania +100% +1 ", text)
+    assert "Of 1 message, since" in re.sub(" +", " ", text)

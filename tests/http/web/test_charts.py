@@ -72,13 +72,13 @@ def test_a_strip_shows_how_each_day_went_whatever_its_number():
 
 
 def test_curves_have_one_scale():
-    root = ET.fromstring(curves_svg([(0, 100, 300), (0, 0, 150), ()], "a run"))
+    root = ET.fromstring(curves_svg([(0, 100, 300), (), (None, 0, 150)], "a run"))
     lines = [each for each in root if each.get("class") != "grid-line"]
     assert [each.get("d") for each in lines] == [
         "M0 100 50 66.7 100 0",
-        "M0 100 50 100 100 50",
-        "M",
+        "M50 100 100 50",
     ]
+    assert [each.get("class") for each in lines] == ["l1", "l3"]
 
 
 def test_a_strip_of_time_shares_its_scale():

@@ -132,6 +132,7 @@ OF: Final = {
     "carrier": ("sim-1", None),
     "channel": ("sms",),
     "key": ("key_1", "*", None),
+    "language": ("ar", "fr", None),
 }
 
 
@@ -150,13 +151,26 @@ def code_figure(of: str | None, asked: int = 400) -> dict[str, Any]:
     }
 
 
-def code_figures(by: str, **changes: Any) -> dict[str, Any]:
+def code_days(by: str, of: str | None) -> dict[str, Any]:
+    """Of thirty days: more codes from day to day, of which fewer are entered."""
+    asked = [4 * day for day in range(30)]
+    return {"by": by, "of": of, "asked": asked, "entered": [each - each // 4 for each in asked]}
+
+
+_DAILY: Final = (
+    code_days("day", None),
+    *(code_days(by, of) for by in ("network", "language") for of in OF[by]),
+)
+
+
+def code_figures(by: str, *, daily: bool = False, **changes: Any) -> dict[str, Any]:
     return {
         "by": by,
         "currency": "MRU",
         "whole": code_figure(None),
         "items": [code_figure(of) for of in OF[by]],
         "countedUntil": None,
+        "daily": [*_DAILY] if daily else [],
         **changes,
     }
 
@@ -191,7 +205,7 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             funnel = {"sessions": 1240, "tried": 1100, "approved": 1042, "expired": 150}
             return {**funnel, "pending": 3, "latestOnly": False}
         case "codes.figures":
-            return code_figures(arguments["by"])
+            return code_figures(arguments["by"], daily=arguments.get("daily", False))
         case "verify.guard":
             return guard()
         case "verify.templates":

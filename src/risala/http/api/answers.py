@@ -214,7 +214,9 @@ VERIFICATION: Final = ApiAnswer(
     },
 )
 STARTED: Final = ApiAnswer("StartVerificationAnswer", record=StartedReverse)
-CODE_FIGURES: Final = ApiAnswer("CodeFiguresAnswer", record=CodeFigures)
+CODE_FIGURES: Final = ApiAnswer(
+    "CodeFiguresAnswer", record=CodeFigures, members="by currency whole items countedUntil"
+)
 
 
 def verification_answer(view: VerificationView, *, lean: bool) -> Json:

@@ -28,19 +28,16 @@ _OF: Final = {name: label for name, label in BY.items() if name in OF}
 async def _values(request: PageRequest) -> dict[str, Any]:
     """Figures by days of UTC, as organizations have several time zones."""
     period = request.form.text("period") or "month"
-    by = FiguresBy(request.form.text("by") or FiguresBy.CARRIER)
+    chosen = FiguresBy(request.form.text("by") or FiguresBy.CARRIER)
     now = datetime.fromtimestamp(request.formats.now_ms / 1000, UTC)
     since, until = days(UTC, now.date(), period)
-    figures = await _figures(request, by, since, until)
-    carriers = figures
-    if by is not FiguresBy.CARRIER:
-        carriers = await _figures(request, FiguresBy.CARRIER, since, until)
     times = {"period": period, "since": since, "until": until}
-    return {**times, **shown(request, figures, carriers, {}, OF)}
 
+    async def read(by: FiguresBy) -> CodeFigures:
+        span = {"by": by.value, "since": iso(since), "until": iso(until)}
+        return await request.ask(FIGURES, daily=by is chosen, **span)
 
-async def _figures(request: PageRequest, by: FiguresBy, since: int, until: int) -> CodeFigures:
-    return await request.ask(FIGURES, by=by.value, since=iso(since), until=iso(until))
+    return {**times, **await shown(request, read, chosen, since, {}, OF)}
 
 
 async def of_carrier(request: PageRequest, carrier: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from risala.engine.model.records.carriers import state
 from risala.engine.model.records.upkeep.service import Flow, Machine
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile
+from risala.http.operator.latest import of_overview
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.live import Pieces
@@ -66,6 +67,11 @@ async def _values(request: PageRequest) -> dict[str, Any]:
     }
 
 
+async def _page_values(request: PageRequest) -> dict[str, Any]:
+    """With what is drawn once, and not again while somebody looks."""
+    return {**await _values(request), **await of_overview(request)}
+
+
 async def of_system(request: PageRequest) -> dict[str, Any]:
     """For the page of the service and its machine: the mails that wait."""
     return {"mails": (await request.ask(SERVICE, count=1)).mails}
@@ -99,7 +105,7 @@ async def acknowledge(request: PageRequest) -> TrioResponse:
     try:
         await request.ask(records.ACKNOWLEDGE, alert_id=request.arguments["alert_id"])
     except Refusal as error:
-        return await request.again("overview/show.html", error, await _values(request))
+        return await request.again("overview/show.html", error, await _page_values(request))
     return request.go(PAGE, SEEN)
 
 
@@ -116,14 +122,14 @@ async def mute(request: PageRequest) -> TrioResponse:
     try:
         await request.ask(records.MUTE, **arguments)
     except Refusal as error:
-        return await request.again("overview/show.html", error, await _values(request))
+        return await request.again("overview/show.html", error, await _page_values(request))
     return request.go(PAGE, MUTED)
 
 
 ROUTES: Final = (
     PageRoute(
         path=PAGE,
-        view=shows("overview/show.html", _values),
+        view=shows("overview/show.html", _page_values),
         access=PageAccess.OPERATOR,
         needs=SERVICE,
     ),

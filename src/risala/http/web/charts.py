@@ -46,6 +46,11 @@ def top_of(bars: Sequence[Bar]) -> int:
     return int(_LINES * ceil(step / unit) * unit)
 
 
+def top_of_lines(series: Sequence[Sequence[int | None]]) -> int:
+    """The end of the scale of lines."""
+    return top_of([Bar((each or 0,)) for line in series for each in line])
+
+
 def bars_svg(bars: Sequence[Bar], label: str) -> Markup:
     """The bars alone. ``label`` is for screen readers."""
     width, top = _BAR * len(bars), top_of(bars)
@@ -158,10 +163,11 @@ def times_svg(median_ms: int, most_ms: int, top_ms: int) -> Markup:
     )
 
 
-def curves_svg(series: Sequence[Sequence[int]], label: str) -> Markup:
+def curves_svg(series: Sequence[Sequence[int | None]], label: str) -> Markup:
     """A line for each series, over the same places and scale as bars have. ``label`` is for screen
-    readers; the classes ``l1``, ``l2``… give a line its colour and its dashes."""
-    top = top_of([Bar((max(each, default=0),)) for each in series])
+    readers; the classes ``l1``, ``l2``… give a line its colour and its dashes. Where a series has
+    None, it has no line."""
+    top = top_of_lines(series)
     drawn = [
         f'<path class="grid-line" d="M0 {_n(line * _HEIGHT / _LINES)}H100"/>'
         for line in range(_LINES + 1)
@@ -171,8 +177,10 @@ def curves_svg(series: Sequence[Sequence[int]], label: str) -> Markup:
         points = " ".join(
             f"{_n(place * 100 / last)} {_n(_HEIGHT - value * _HEIGHT / top)}"
             for place, value in enumerate(values)
+            if value is not None
         )
-        drawn.append(f'<path class="l{number}" d="M{points}"/>')
+        if points:
+            drawn.append(f'<path class="l{number}" d="M{points}"/>')
     return as_markup(
         '<svg class="curves" viewBox="0 0 100 100" preserveAspectRatio="none" role="img"'
         f' aria-label="{escape(label)}">{"".join(drawn)}</svg>'

@@ -1,8 +1,9 @@
 """What the figures of codes say on pages, of one organization and of all: how many were asked for,
-sent, delivered and entered, how long that took, and what it cost."""
+sent, delivered and entered, how that changed, how long it took, and what it cost."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any, Final
 
@@ -10,8 +11,10 @@ from markupsafe import Markup
 
 from risala.dataclass import dataclass
 from risala.engine.model.records.verify.figures import OTHER, CodeFigure, CodeFigures, FiguresBy
+from risala.http.web.charts import Bar
 from risala.http.web.languages import N_, NC_, country_name, network_name
 from risala.http.web.page_request import PageRequest
+from risala.sms.code_texts.catalogue import built_in
 
 PERIODS: Final = {
     "week": (7, N_("7 days")),
@@ -24,13 +27,22 @@ BY: Final = {
     FiguresBy.COUNTRY.value: NC_("figures by", "Country"),
     FiguresBy.CHANNEL.value: NC_("figures by", "Channel"),
     FiguresBy.KEY.value: NC_("figures by", "Key"),
+    FiguresBy.LANGUAGE.value: NC_("figures by", "Language"),
     FiguresBy.DAY.value: NC_("figures by", "Day"),
 }
+DAILY: Final = {
+    FiguresBy.NETWORK: N_("Share entered by network, day by day"),
+    FiguresBy.LANGUAGE: N_("Share entered by language, day by day"),
+}
+"""What is drawn day by day."""
+Read = Callable[[FiguresBy], Awaitable[CodeFigures]]
+"""Asks for the figures of a page's days."""
 NOTHING: Final = {
     FiguresBy.CARRIER: NC_("figures of", "No carrier took them"),
     FiguresBy.KEY: NC_("figures of", "Asked for by hand"),
 }
 """What is said of codes of which it is not known."""
+_DAY_MS: Final = 86_400_000
 CHANNELS: Final = {"sms": NC_("channel", "SMS")}
 STAGES: Final = {
     "asked": NC_("codes", "Asked for"),
@@ -68,20 +80,61 @@ class FigureRow:
         return round(self.figure.cost / self.figure.entered) if self.figure.entered else None
 
 
-def shown(
+@dataclass(frozen=True, slots=True)
+class DailyCodes:
+    """Something's codes day by day."""
+
+    name: str | Markup
+    codes: tuple[int, ...]
+    """Those that were asked for on each day."""
+    entered: tuple[int, ...]
+
+    @property
+    def share(self) -> float:
+        """The entered share of all of them."""
+        return sum(self.entered) / max(sum(self.codes), 1)
+
+    @property
+    def bars(self) -> list[Bar]:
+        """Of each day those that were entered, and those that were not."""
+        return [Bar((entered, codes - entered)) for codes, entered in self.days]
+
+    @property
+    def days(self) -> list[tuple[int, int]]:
+        return [*zip(self.codes, self.entered, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class DailyPanel:
+    """The largest networks or languages, each with its days on one scale."""
+
+    id: str
+    title: str
+    lines: list[DailyCodes]
+
+
+async def shown(
     request: PageRequest,
-    figures: CodeFigures,
-    carriers: CodeFigures,
+    read: Read,
+    by: FiguresBy,
+    since: int,
     known: dict[str, str],
     bys: tuple[FiguresBy, ...] = tuple(FiguresBy),
 ) -> dict[str, Any]:
     """What the pages draw.
 
     Args:
-        carriers: the same figures by carrier.
+        by: what the reader chose of ``bys``.
+        since: the midnight with which the days begin, UTC epoch milliseconds.
         known: names of keys by their ids.
-        bys: what the reader may choose.
     """
+    figures = await read(by)
+    carriers = figures if by is FiguresBy.CARRIER else await read(FiguresBy.CARRIER)
+    lines = [
+        (each.by, DailyCodes(_name(request, each.by, each.of, {}), each.asked, each.entered))
+        for each in figures.daily
+    ]
+    day_line = next((line for each, line in lines if each is FiguresBy.DAY), None)
     words, whole = request.words, FigureRow("", figures.whole)
     labels = {each: words.among("figures by", BY[each]) for each in BY if each in bys}
     stages = [words.among("codes", STAGES[each]) for each in STAGES]
@@ -99,6 +152,16 @@ def shown(
             FigureRow(each.of, each) for each in carriers.items if each.of not in (None, OTHER)
         ],
         "counted_until": figures.counted_until,
+        "day_line": day_line,
+        "day_texts": [
+            request.formats.date_text(since + day * _DAY_MS + _DAY_MS // 2)
+            for day in range(len(day_line.codes) if day_line else 0)
+        ],
+        "panels": [
+            DailyPanel(each.value, words(title), [line for of, line in lines if of is each])
+            for each, title in DAILY.items()
+            if any(line.by is each and line.of is not None for line in figures.daily)
+        ],
     }
 
 
@@ -125,6 +188,9 @@ def _name(
             return country_name(words.language, of, of)
         case FiguresBy.CHANNEL:
             return words.among("channel", CHANNELS[of]) if of in CHANNELS else of
+        case FiguresBy.LANGUAGE:
+            texts = built_in()
+            return texts[of].name if of in texts else of
         case FiguresBy.DAY:
             noon = datetime.combine(date.fromisoformat(of), time(12), request.formats.zone)
             return request.formats.date_text(round(noon.timestamp() * 1000))

@@ -73,20 +73,18 @@ def values_of(statement: MonthStatement, words: Words, now_ms: int) -> dict[str,
     """What templates need of a statement, with the months beside it."""
     formats = formats_of(statement, words, now_ms)
     first = first_day(statement)
+    after = next_month(first)
     lines = _lines(statement, formats)
     bars = _bars(statement, first)
-    top = top_of(bars)
-    places = decimals_of(statement.currency)
-    shown = places if top < _WHOLE * 10**places else 0
     return {
         "statement": statement,
         "month": formats.month_text(first),
         "earlier": _month(first - timedelta(days=1), statement.first_month, formats),
-        "later": _month(_next(first), None, formats) if _next(first) <= formats.today else None,
+        "later": _month(after, None, formats) if after <= formats.today else None,
         "lines": lines,
         "widest": max((each.of for each in lines), default=0),
         "cost_bars": bars,
-        "cost_scale": [formats.num(top * part / 3 / 10**places, shown) for part in (3, 2, 1, 0)],
+        "cost_scale": scale_of(statement.currency, top_of(bars), formats),
         "cost_days": _marks(statement, first, formats),
         "sources": [words.among("sources of costs", SOURCES[each]) for each in CostSource],
         "source_words": {
@@ -111,7 +109,7 @@ def first_day(statement: MonthStatement) -> date:
     return date.fromisoformat(f"{statement.month}-01")
 
 
-def _next(first: date) -> date:
+def next_month(first: date) -> date:
     return (first + timedelta(days=31)).replace(day=1)
 
 
@@ -149,10 +147,17 @@ def _amounts(sources: Iterable[SourceCost]) -> tuple[int, ...]:
 def _bars(statement: MonthStatement, first: date) -> list[Bar]:
     """What each day of the month cost, in minor units."""
     costs = {each.day: sum(_amounts(each.sources)) for each in statement.days}
-    days = (_next(first) - first).days
+    days = (next_month(first) - first).days
     return [
         Bar((costs.get((first + timedelta(days=number)).isoformat(), 0),)) for number in range(days)
     ]
+
+
+def scale_of(currency: str, top: int, formats: Formats) -> list[Markup]:
+    """The numbers beside a chart of money, from the top; with decimals only if they are small."""
+    places = decimals_of(currency)
+    shown = places if top < _WHOLE * 10**places else 0
+    return [formats.num(top * part / 3 / 10**places, shown) for part in (3, 2, 1, 0)]
 
 
 def day_text(day: date, formats: Formats) -> Markup:
@@ -163,7 +168,7 @@ def day_text(day: date, formats: Formats) -> Markup:
 
 
 def _marks(statement: MonthStatement, first: date, formats: Formats) -> list[Markup]:
-    last = _next(first) - timedelta(days=1)
+    last = next_month(first) - timedelta(days=1)
     middle = first + (last - first) / 2
     return [day_text(each, formats) for each in (first, middle, last)]
 
@@ -223,7 +228,7 @@ def issuer_lines(issuer: Issuer, words: Words) -> tuple[str, ...]:
 
 def period_text(first: date, formats: Formats) -> str:
     """From the first to the last day of a month."""
-    days = {"from": first, "to": _next(first) - timedelta(days=1)}
+    days = {"from": first, "to": next_month(first) - timedelta(days=1)}
     shown = {name: day_text(each, formats) for name, each in days.items()}
     return text_of(formats.words("{from} to {to}", **shown))
 

@@ -52,6 +52,7 @@ class CodeBook:
         organization: str | None = None,
         mode: str = "live",
         api_key: str | None = "key_1",
+        language: str | None = None,
     ) -> str:
         session = self.book.id("ver")
         message = self.book.new_message(
@@ -71,6 +72,7 @@ class CodeBook:
             attempts_max=5,
             code_length=6,
             expires_at=message.created_at + EXPIRY_MS,
+            language=language,
         )
         self.book.unit(lambda conn: verifications.begin(conn, new))
         self._messages[session] = message.id

@@ -18,7 +18,7 @@ from risala.engine.features.code_figures.rules import AT_ONCE
 from risala.engine.features.code_figures.stored import counts, sessions
 from risala.engine.features.code_figures.stored.counts import PLACE, CodeQuery
 from risala.engine.journal.store import meta
-from risala.engine.model.records.verify.figures import KEPT_DAYS, OTHER, FiguresBy
+from risala.engine.model.records.verify.figures import DAILY, KEPT_DAYS, OTHER, FiguresBy
 
 DAY = 1_767_225_600_000 // DAY_MS
 """The day on which a book begins."""
@@ -56,15 +56,34 @@ def test_a_code_counts_by_what_became_of_it(codes):
 
 
 def test_what_is_counted_by(codes):
-    codes.live(api_key="key_1")
+    codes.live(api_key="key_1", language="ar")
     codes.live(to="+22246000002", api_key=None)
     assert set(codes.sums("network")) == {"mattel", "mauritel"}
     assert set(codes.sums("country")) == {"MR"}
     assert set(codes.sums("channel")) == {"sms"}
     assert set(codes.sums("key")) == {"key_1", ""}
+    assert set(codes.sums("language")) == {"ar", ""}
     before = {by: codes.sums(by) for by in FiguresBy}
     assert codes.count_all() == 2
     assert {by: codes.sums(by) for by in FiguresBy} == before
+
+
+def test_codes_are_told_day_by_day_whether_they_are_counted_or_not(codes):
+    codes.live(language="ar")
+    codes.expire(codes.ask(language="ar"))
+    codes.book.now_ms += DAY_MS
+    codes.live(language="fr")
+    query = CodeQuery(codes.organization, "live", FiguresBy.DAY, DAY, DAY + 1, DAILY)
+    days = {
+        (FiguresBy.LANGUAGE, "ar", DAY): (2, 1),
+        (FiguresBy.LANGUAGE, "fr", DAY + 1): (1, 1),
+        (FiguresBy.NETWORK, "mattel", DAY): (2, 1),
+        (FiguresBy.NETWORK, "mattel", DAY + 1): (1, 1),
+    }
+    assert counts.sums(codes.book.conn, query, country_of).days == days
+    codes.book.now_ms += EXPIRY_MS + sessions.LATE_MS
+    assert codes.count_all() == 3
+    assert counts.sums(codes.book.conn, query, country_of).days == days
 
 
 def test_tests_and_other_organizations_are_apart(codes):
@@ -239,7 +258,8 @@ def some_life(codes: CodeBook, random: Random) -> None:
         case 0 | 1 | 2:
             to = random.choice(("+22236123456", "+22246000002", "+22226000003"))
             mode = random.choice(("live", "live", "live", "test"))
-            codes.ask(to, mode=mode, api_key=random.choice((None, "key_1", "key_2")))
+            key, language = random.choice((None, "key_1", "key_2")), random.choice((None, "ar"))
+            codes.ask(to, mode=mode, api_key=key, language=language)
         case 3 | 4 if session:
             codes.take(session, carrier)
         case 5 if session and is_fresh(codes, session):
@@ -327,5 +347,5 @@ def sums_within(codes, by, mode):
     conn, today = codes.book.conn, codes.book.now_ms // DAY_MS
     query = CodeQuery(codes.organization, mode, FiguresBy(by), today - 2, today + 2)
     found = {}
-    counts._add_new(conn, query, country_of, found)
+    counts._add_new(conn, query, country_of, found, {})
     return {value: shown(each) for value, each in found.items()}

@@ -1,10 +1,12 @@
 """The page of codes' figures: the funnel, times, costs, and a sentence for each carrier."""
 
+import re
+
 import pytest
 
 from risala.engine.model.times import iso
 from web_browser import assert_nothing_inline
-from web_verify import AT_MS, OF, code_figure, code_figures
+from web_verify import AT_MS, OF, code_days, code_figure, code_figures
 
 PAGE = "/app/org_1/verify/figures"
 NOTHING = dict.fromkeys(("asked", "sent", "delivered", "entered", "withinMinute"), 0) | {
@@ -42,6 +44,7 @@ async def test_it_is_by_what_is_chosen(owner, gateway, by):
     page = await owner.get(f"{PAGE}?by={by}&period=week")
     assert page.status == 200
     assert {each["by"] for each in asked(gateway)} == {by, "carrier"}
+    assert [each["by"] for each in asked(gateway) if each["daily"]] == [by]
     assert {each["since"] for each in asked(gateway)} == {"2026-11-15T00:00:00.000Z"}
     assert {each["until"] for each in asked(gateway)} == {"2026-11-22T00:00:00.000Z"}
     assert page.text.count("<tr role") == 1 + len(OF[by])
@@ -54,11 +57,28 @@ async def test_it_is_by_what_is_chosen(owner, gateway, by):
         ("country", ("Mauritania", "Senegal")),
         ("carrier", ("sim-1", "No carrier took them")),
         ("key", ("All others", "Asked for by hand")),
+        ("language", ("العربية", "Français", "Unknown")),
     ],
 )
 async def test_items_have_names(owner, by, words):
     page = await owner.get(f"{PAGE}?by={by}")
     assert all(each in page.text for each in words)
+
+
+async def test_days_are_drawn_of_all_codes_and_by_network_and_language(owner):
+    page = (await owner.get(PAGE)).text
+    assert 'aria-label="Codes asked for and entered, by day"' in page
+    for name in ("Mattel", "العربية", "Français"):
+        assert f'aria-label="\u2068{name}\u2069: share entered of each day"' in page, name
+    assert page.count('class="strip"') == 5, "two networks and three languages"
+    assert re.sub("<[^>]*>", "", page).count("87 of 116") == 5, "the last day stands in tables too"
+    assert page.count('<td class="n">–</td>') == 5, "a day without a code has no share"
+
+
+async def test_languages_of_which_nothing_is_known_are_not_drawn(owner, gateway):
+    daily = [code_days("day", None), code_days("network", "mattel"), code_days("language", None)]
+    gateway.answers["codes.figures"] = code_figures("carrier", daily=True) | {"daily": daily}
+    assert (await owner.get(PAGE)).text.count('class="strip"') == 1
 
 
 @pytest.mark.parametrize("query", ["by=tag", "period=year"])

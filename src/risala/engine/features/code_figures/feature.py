@@ -1,5 +1,5 @@
-"""Asked and entered: what became of codes, counted by day, network, country, carrier, channel and
-key."""
+"""Asked and entered: what became of codes, counted by day, network, country, carrier, channel, key
+and language."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from typing import Annotated, Final
 
@@ -9,11 +11,17 @@ from pydantic import PlainValidator
 
 from risala.engine.features.code_figures.counting import CodeCounting
 from risala.engine.features.code_figures.rules import MEDIAN, MOST, time_within
-from risala.engine.features.code_figures.stored.counts import CodeCountRepository, CodeQuery
+from risala.engine.features.code_figures.stored.counts import (
+    CodeCountRepository,
+    CodeQuery,
+    DayCell,
+    Days,
+)
 from risala.engine.features.code_figures.stored.sessions import CodeCounts
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
+    Flag,
     MaybeMoment,
     ModeWord,
     Moment,
@@ -23,8 +31,11 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.verify.figures import (
+    DAILY,
     FIGURES,
     KEPT_DAYS,
+    LINES_MAX,
+    CodeDays,
     CodeFigure,
     CodeFigures,
     FiguresBy,
@@ -34,6 +45,7 @@ from risala.engine.rules.roles import READERS, VIEWERS
 
 _EPOCH: Final = date(1970, 1, 1)
 _DAY_MS: Final = 86_400_000
+_NOTHING: Final = (0, 0)
 
 
 class SumCodes(OfMaybeOrganization):
@@ -51,6 +63,8 @@ class SumCodes(OfMaybeOrganization):
     ] = FiguresBy.DAY.value
     """What the items are of."""
     mode: ModeWord = "live"
+    daily: Flag = False
+    """Whether the networks and the languages with most codes are told day by day too."""
 
 
 OPERATIONS: Final = Operations()
@@ -69,8 +83,9 @@ async def _figures(call: Call[SumCodes]) -> CodeFigures:
         text = "`by` can be `key` for one organization alone: its keys are its own."
         raise Invalid("by", "invalid_by", text)
     first, last = _days(zone, arguments.since, arguments.until, call.now_ms)
+    daily = DAILY if arguments.daily else ()
     sums = await call.stored(CodeCountRepository).sums(
-        CodeQuery(arguments.organization_id, arguments.mode, by, first, last),
+        CodeQuery(arguments.organization_id, arguments.mode, by, first, last, daily),
         call.services.part(CodeCounting).country_of,
     )
     whole = CodeCounts()
@@ -81,7 +96,33 @@ async def _figures(call: Call[SumCodes]) -> CodeFigures:
         items.sort(key=lambda each: each.of or "")
     else:
         items.sort(key=lambda each: (-each.asked, each.of or ""))
-    return CodeFigures(by, currency, _figure(None, whole), tuple(items), sums.counted_until)
+    lines = tuple(_lines(sums.days, range(first, last + 1))) if daily else ()
+    return CodeFigures(by, currency, _figure(None, whole), tuple(items), sums.counted_until, lines)
+
+
+def _lines(counts: Days, days: range) -> Iterator[CodeDays]:
+    """All codes of each day, then those of what has most codes."""
+    for by in DAILY:
+        sizes, whole = Counter[str](), dict[int, tuple[int, int]]()
+        for cell, count in counts.items():
+            if cell.by is by:
+                sizes[cell.of] += count[0]
+                before = whole.get(cell.day, _NOTHING)
+                whole[cell.day] = (before[0] + count[0], before[1] + count[1])
+        if by is DAILY[0]:
+            yield _line(FiguresBy.DAY, None, [whole.get(day, _NOTHING) for day in days])
+        for of, _ in sorted(sizes.items(), key=lambda each: (-each[1], each[0]))[:LINES_MAX]:
+            of_days = [counts.get(DayCell(by, of, day), _NOTHING) for day in days]
+            yield _line(by, of or None, of_days)
+
+
+def _line(by: FiguresBy, of: str | None, counts: Sequence[tuple[int, int]]) -> CodeDays:
+    return CodeDays(
+        by=by,
+        of=of,
+        asked=tuple(each for each, _ in counts),
+        entered=tuple(each for _, each in counts),
+    )
 
 
 def _days(zone: str, since: int, until: int | None, now_ms: int) -> tuple[int, int]:

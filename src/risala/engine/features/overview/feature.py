@@ -14,5 +14,8 @@ FEATURE: Final = Feature(
         elsewhere("http.dashboard.start.page:ROUTES"),
     ),
     console=(elsewhere("http.operator.overview:ROUTES"),),
-    shown={"system": elsewhere("http.operator.overview:of_system")},
+    shown={
+        "system": elsewhere("http.operator.overview:of_system"),
+        "carriers": elsewhere("http.operator.latest:of_carriers"),
+    },
 )

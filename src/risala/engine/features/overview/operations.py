@@ -7,8 +7,14 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.features.overview import records as figures
-from risala.engine.features.overview.records import FirstSteps, Overview, ServiceOverview
+from risala.engine.features.overview.records import (
+    FirstSteps,
+    LatestMessages,
+    Overview,
+    ServiceOverview,
+)
 from risala.engine.features.overview.stored import FiguresRepository
+from risala.engine.features.overview.stored_latest import LatestRepository
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
@@ -16,6 +22,7 @@ from risala.engine.kernel.arguments import (
     MaybeWhole,
     ModeWord,
     Moment,
+    NoArguments,
     OfOrganization,
     fault,
     text,
@@ -128,6 +135,11 @@ class ShowService(Arguments):
 def _count(arguments: ShowService) -> int:
     usual, most = (MINUTES_USUAL, MINUTES_MAX) if arguments.by == 1 else (HOURS_USUAL, HOURS_MAX)
     return max(1, min(arguments.count or usual, most))
+
+
+@OPERATIONS(figures.LATEST, roles=OPERATORS, operators=READERS)
+async def _latest(call: Call[NoArguments]) -> LatestMessages:
+    return await call.stored(LatestRepository).latest(call.now_ms)
 
 
 @OPERATIONS(figures.SERVICE, roles=OPERATORS, operators=READERS)

@@ -155,6 +155,44 @@ class ServiceOverview:
     machine: Machine
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDestination:
+    """Where messages went."""
+
+    network: str | None
+    """A network of the plan, or a country's code (`+33`); None: all others."""
+    country: str | None
+    """Two letters; None: it is not known."""
+    messages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarrierRun:
+    """What a carrier made of messages that have ended."""
+
+    carrier: str
+    ended: int
+    delivered: int
+    median_ms: int | None
+    """From when it was due until it arrived; None: nothing was delivered."""
+    most_ms: int | None
+    """Within this time 95 of 100 were delivered."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatestMessages:
+    """The newest live messages of all organizations, without a number or a text."""
+
+    messages: int
+    since: Moment | None
+    """When the oldest of them was accepted; None: there is none."""
+    destinations: tuple[MessageDestination, ...]
+    """Those with most messages first, all others last."""
+    carriers: tuple[CarrierRun, ...]
+    """The busiest first."""
+
+
 OVERVIEW: Final = Ask("overview.show", Overview)
 STEPS: Final = Ask("start.show", FirstSteps)
 SERVICE: Final = Ask("console.overview", ServiceOverview)
+LATEST: Final = Ask("console.latest", LatestMessages)

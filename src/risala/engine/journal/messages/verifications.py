@@ -223,13 +223,13 @@ def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = 
         accepted = acceptance.accept_one(conn, message, stamp)
     conn.execute(
         "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts_max,"
-        " code_length, message_id, expires_at, created_at, updated_at, features)"
-        " VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
+        " code_length, message_id, expires_at, created_at, updated_at, features, language)"
+        " VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(new.id, message.organization_id, message.mode, message.recipient),
             *(new.attempts_max, new.code_length, "" if new.is_fixed else message.id),
             new.expires_at,
-            *(message.created_at, message.created_at, new.features),
+            *(message.created_at, message.created_at, new.features, new.language),
         ),
     )
     for store in new.stores:

@@ -128,6 +128,8 @@ class NewVerification(NewCode):
     attempts_max: int
     code_length: int
     expires_at: int
+    language: str | None = None
+    """The language of the code's text; None: it is not known."""
     features: str | None = None
     """Features that have a part in the session, with spaces between."""
     stores: tuple[StoreBeside, ...] = ()

@@ -66,6 +66,7 @@ async def values(request: PageRequest, error: Refusal | None = None) -> dict[str
     organization, version = await request.ask_to_edit(organizations.SHOW, **here)
     own, alert = organization.price_per_segment, _alert(request, organization)
     typed = None if error is None else request.form
+    billing = await request.of_features("billing")
     return {
         **shown,
         **_lasting(request, page.balance, page.spent_a_day),
@@ -80,7 +81,8 @@ async def values(request: PageRequest, error: Refusal | None = None) -> dict[str
         "methods": (),
         "titles": {},
         "under_way": [],
-        **await request.of_features("billing"),
+        **billing,
+        **(billing["balance_at"](page.spent_a_day) if "balance_at" in billing else {}),
         **edit(error, typed, version, alert),
     }
 

@@ -20,21 +20,16 @@ FILTERS: Final = (choice("period", N_("Period"), PERIODS), choice("by", N_("By")
 
 async def _values(request: PageRequest) -> dict[str, Any]:
     period = request.form.text("period") or "month"
-    by = FiguresBy(request.form.text("by") or FiguresBy.CARRIER)
+    chosen = FiguresBy(request.form.text("by") or FiguresBy.CARRIER)
     since, until = days(request.formats.zone, request.formats.today, period)
-    figures = await _figures(request, by, since, until)
-    carriers = figures
-    if by is not FiguresBy.CARRIER:
-        carriers = await _figures(request, FiguresBy.CARRIER, since, until)
-    known = await _key_names(request) if by is FiguresBy.KEY else {}
+    known = await _key_names(request) if chosen is FiguresBy.KEY else {}
     times = {"period": period, "since": since, "until": until}
-    return {**times, **shown(request, figures, carriers, known)}
 
+    async def read(by: FiguresBy) -> CodeFigures:
+        span = {"by": by.value, "since": iso(since), "until": iso(until)}
+        return await request.ask_here(FIGURES, mode=request.mode.value, daily=by is chosen, **span)
 
-async def _figures(request: PageRequest, by: FiguresBy, since: int, until: int) -> CodeFigures:
-    return await request.ask_here(
-        FIGURES, mode=request.mode.value, by=by.value, since=iso(since), until=iso(until)
-    )
+    return {**times, **await shown(request, read, chosen, since, known)}
 
 
 async def _key_names(request: PageRequest) -> dict[str, str]:

@@ -32,9 +32,12 @@ UNSERVED_MAX: Final = 30
 
 
 async def show(request: PageRequest) -> TrioResponse:
-    return await request.page(
-        "carriers/list.html", {**await _tiles(request), **await _route(request)}
-    )
+    return await request.page("carriers/list.html", await _values(request, await _route(request)))
+
+
+async def _values(request: PageRequest, route: dict[str, Any]) -> dict[str, Any]:
+    compared = await request.of_features("carriers")
+    return {**await _tiles(request), **route, **compared}
 
 
 async def live(request: PageRequest) -> TrioResponse:
@@ -114,7 +117,7 @@ async def act(request: PageRequest) -> TrioResponse:
     try:
         await request.ask(operation, carrier=name)
     except Refusal as error:
-        values = {**await _tiles(request), "typed": "", "route": None}
+        values = await _values(request, {"typed": "", "route": None})
         return await request.again("carriers/list.html", error, values)
     back = request.at(f"carriers/{name}") if request.form.text("back") == "one" else PAGE
     return request.go(back, notice)

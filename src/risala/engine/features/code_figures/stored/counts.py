@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.dataclass import dataclass
 from risala.engine.features.code_figures.rules import AT_ONCE, CarrierCodes, last_of_each
@@ -30,8 +30,8 @@ from risala.engine.model.records.verify.figures import KEPT_DAYS, OTHER, Figures
 
 DAY_MS: Final = 86_400_000
 CELLS_MAX: Final = 1000
-"""Counts of an organization, mode and day that differ in network, country, carrier, channel or key.
-The last of them is of all that has no other, under :data:`OTHER`."""
+"""Counts of an organization, mode and day that differ in network, country, carrier, channel, key or
+language. The last of them is of all that has no other, under :data:`OTHER`."""
 NEW_MAX: Final = 5000
 """Sessions not counted yet that are read for figures: some hundred and fifty milliseconds, on a
 thread. There are those of the last minutes."""
@@ -212,6 +212,20 @@ class CodeQuery:
     first_day: int
     """In the organization's time zone, since 1970-01-01."""
     last_day: int
+    daily: tuple[FiguresBy, ...] = ()
+    """What is told day by day too."""
+
+
+class DayCell(NamedTuple):
+    """What codes of a day have in common."""
+
+    by: FiguresBy
+    of: str
+    day: int
+
+
+Days = dict[DayCell, tuple[int, int]]
+"""How many were asked for, and entered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,20 +234,23 @@ class CodeSums:
 
     by: Mapping[str | int, CodeCounts]
     counted_until: int | None
+    days: Days
 
 
 def sums(conn: sqlite3.Connection, query: CodeQuery, country_of: CountryOf) -> CodeSums:
     """Counts of some days: those that are kept, and sessions that are not counted yet."""
     conn.execute("BEGIN")  # both as of one moment
     try:
-        by = _sums_of_counts(conn, query)
-        counted_until = _add_new(conn, query, country_of, by)
+        by, days = _sums_of_counts(conn, query)
+        counted_until = _add_new(conn, query, country_of, by, days)
     finally:
         conn.execute("ROLLBACK")
-    return CodeSums(by, counted_until)
+    return CodeSums(by, counted_until, days)
 
 
-def _sums_of_counts(conn: sqlite3.Connection, query: CodeQuery) -> dict[str | int, CodeCounts]:
+def _sums_of_counts(
+    conn: sqlite3.Connection, query: CodeQuery
+) -> tuple[dict[str | int, CodeCounts], Days]:
     column = _COLUMN[query.by]
     whose = " WHERE mode = ? AND day BETWEEN ? AND ?"
     values: tuple[object, ...] = (MODES.number(query.mode), query.first_day, query.last_day)
@@ -253,7 +270,15 @@ def _sums_of_counts(conn: sqlite3.Connection, query: CodeQuery) -> dict[str | in
     )
     for value, seconds, n in times:
         by[value].times[seconds] = n
-    return by
+    days: Days = {}
+    for each in query.daily:
+        counted = conn.execute(
+            f"SELECT {_COLUMN[each]}, day, sum(asked), sum(entered) FROM code_counts{whose}"  # noqa: S608 -- constants
+            " GROUP BY 1, 2",
+            values,
+        )
+        days |= {DayCell(each, of, day): (asked, entered) for of, day, asked, entered in counted}
+    return by, days
 
 
 def _add_new(
@@ -261,6 +286,7 @@ def _add_new(
     query: CodeQuery,
     country_of: CountryOf,
     by: dict[str | int, CodeCounts],
+    days: Days,
 ) -> int | None:
     """Add sessions that are not counted yet; from when on there are others is returned."""
     row, created_at = _counted_to(conn)
@@ -280,6 +306,10 @@ def _add_new(
     for cell, counted in summed(kept).items():
         if query.first_day <= cell.day <= query.last_day:
             by.setdefault(getattr(cell, column), CodeCounts()).add(counted)
+            for each in query.daily:
+                place = DayCell(each, getattr(cell, _COLUMN[each]), cell.day)
+                asked, entered = days.get(place, (0, 0))
+                days[place] = (asked + counted.asked, entered + counted.entered)
     return sessions[NEW_MAX].created_at if len(sessions) > NEW_MAX else None
 
 

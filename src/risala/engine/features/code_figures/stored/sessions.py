@@ -35,7 +35,8 @@ _REFUNDED: Final = frozenset({FAILED, CANCELED})
 _ENDED: Final = frozenset({DELIVERED, UNDELIVERED, FAILED, CANCELED})
 _SESSIONS: Final = (
     "SELECT v.rowid, v.id, v.message_id, o.no, o.time_zone, o.deleted_at, v.mode, v.recipient,"
-    " v.status, v.created_at, v.updated_at, v.expires_at, v.features FROM {source}"
+    " v.status, v.created_at, v.updated_at, v.expires_at, v.features, v.language"
+    " FROM {source}"
     " CROSS JOIN organizations o ON o.id = v.organization_id"
 )
 _MESSAGES: Final = (
@@ -57,6 +58,7 @@ class Cell(NamedTuple):
     carrier: str
     channel: str
     api_key: str
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ class _Row(NamedTuple):
     updated_at: int
     expires_at: int
     features: str | None
+    language: str | None
 
 
 class _Message(NamedTuple):
@@ -171,7 +174,7 @@ def _session(row: _Row, messages: Sequence[_Message], country_of: CountryOf) -> 
     cell = Cell(
         *(row.organization, MODES.number(row.mode), day_of(row.zone, row.created_at)),
         *("" if known == UNKNOWN else known, country_of(row.recipient) or ""),
-        *(of.carrier or "", _way_of(row) or of.channel, of.api_key or ""),
+        *(of.carrier or "", _way_of(row) or of.channel, of.api_key or "", row.language or ""),
     )
     is_entered = row.status == SessionState.APPROVED
     return CodeSession(

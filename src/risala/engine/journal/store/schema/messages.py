@@ -312,6 +312,42 @@ CREATE TABLE code_totals (
 ) STRICT, WITHOUT ROWID;
 """
 
+CODE_LANGUAGES: Final = """
+-- The language of the code's text; null: it is not known.
+ALTER TABLE verifications ADD COLUMN language TEXT;
+
+-- As before, by the language of the text too: a table's own key cannot be changed.
+CREATE TABLE code_counts_by_language (
+  cell INTEGER PRIMARY KEY,
+  organization INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  -- In the organization's time zone, since 1970-01-01.
+  day INTEGER NOT NULL,
+  network TEXT NOT NULL,
+  country TEXT NOT NULL,
+  carrier TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  -- The key's id; empty: it was asked for by hand.
+  api_key TEXT NOT NULL,
+  language TEXT NOT NULL,
+  asked INTEGER NOT NULL,
+  sent INTEGER NOT NULL,
+  delivered INTEGER NOT NULL,
+  entered INTEGER NOT NULL,
+  -- Those entered within 60 seconds of being asked for.
+  in_minute INTEGER NOT NULL,
+  -- Charged and not refunded, in minor units.
+  cost INTEGER NOT NULL,
+  UNIQUE (organization, mode, day, network, country, carrier, channel, api_key, language)
+) STRICT;
+INSERT INTO code_counts_by_language
+  SELECT cell, organization, mode, day, network, country, carrier, channel, api_key, '',
+    asked, sent, delivered, entered, in_minute, cost FROM code_counts;
+DROP TABLE code_counts;
+ALTER TABLE code_counts_by_language RENAME TO code_counts;
+CREATE INDEX code_counts_by_day ON code_counts (day);
+"""
+
 PUMPING: Final = """
 -- What organizations chose for the guard against pumped codes.
 CREATE TABLE pumping_settings (

@@ -42,6 +42,7 @@ from risala.engine.journal.store.schema.inbound import (
 from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, STORED
 from risala.engine.journal.store.schema.messages import (
     CODE_COUNTS,
+    CODE_LANGUAGES,
     CODE_TEMPLATES,
     COUNTS,
     HOPS,
@@ -208,6 +209,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_answer_forwards": (FORWARDS,),
     "v1.1_invoices": (INVOICES,),
     "v1.1_own_texts": (OWN_TEXTS,),
+    "v1.1_code_languages": (CODE_LANGUAGES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

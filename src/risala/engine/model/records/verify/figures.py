@@ -25,6 +25,7 @@ class FiguresBy(StrEnum):
     CARRIER = "carrier"
     CHANNEL = "channel"
     KEY = "key"
+    LANGUAGE = "language"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +33,8 @@ class CodeFigure:
     """What became of codes. Each is counted on the day on which it was asked for."""
 
     of: str | None = None
-    """A day (`2026-11-28`), a network, a country's two letters, a carrier, a channel or a key's id.
-    Null: it is not known, as the carrier of a code that none has taken."""
+    """A day (`2026-11-28`), a network, a country's two letters, a carrier, a channel, a key's id or
+    a language. Null: it is not known, as the carrier of a code that none has taken."""
     asked: Count
     """Codes that were accepted to be sent."""
     sent: Count
@@ -53,10 +54,27 @@ class CodeFigure:
     """What was charged for all of them, and not refunded."""
 
 
+DAILY: Final = (FiguresBy.NETWORK, FiguresBy.LANGUAGE)
+"""What is told day by day."""
+LINES_MAX: Final = 6
+"""Networks, and languages, that are told day by day: as many as one can compare at a look."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeDays:
+    """Codes day by day; a number for each day of the figures, in their order."""
+
+    by: FiguresBy
+    of: str | None
+    """A network or a language; null: it is not known, or the line is of all codes, by day."""
+    asked: tuple[int, ...]
+    entered: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class CodeFigures:
     """What became of the codes of some days: together, and one item for each day, network, country,
-    carrier, channel or key."""
+    carrier, channel, key or language of the text."""
 
     by: FiguresBy
     currency: str
@@ -67,6 +85,9 @@ class CodeFigures:
     counted_until: Moment | None
     """Codes asked for from here on are not in the figures yet, because there are too many of them
     to read at once: ask again in some minutes. Null: all are."""
+    daily: tuple[CodeDays, ...] = ()
+    """Day by day, if asked for: all codes first, then those of networks and of languages with most
+    codes."""
 
 
 FIGURES: Final = Ask("codes.figures", CodeFigures)
