@@ -66,6 +66,7 @@ def redact(text: str, known: tuple[str, ...] = ()) -> str:
         "There is no backup yet, and little data. Run `risala backup` every day.",
         "SQLite finds no fault in its 0.3 MB.",
         "All 12 are up.",
+        "carriers[0].rate_per_s: must be a number; http.port too",
     ],
 )
 def test_what_risala_writes_is_shown(text):
@@ -78,6 +79,11 @@ def test_a_name_made_of_our_words_is_left_out(name):
     assert name.lower() in redact(text).lower(), "its words are ours: it must be known"
     shown = redact(text, (name,))
     assert shown == "Not up: … The other one is up." or shown == "Not up: …. The other one is up."
+
+
+@pytest.mark.parametrize("place", ["smsc.evil", "mail.hunter", "org.example.app", "a[0].b"])
+def test_a_place_that_is_no_setting_is_left_out(place):
+    assert place not in redact(f"{place} does not answer")
 
 
 def test_what_is_known_is_what_the_settings_say():

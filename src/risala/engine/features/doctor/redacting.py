@@ -17,7 +17,9 @@ from importlib.util import find_spec
 from itertools import islice
 from pkgutil import walk_packages
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel
 
 import risala
 from risala.config.model import Settings
@@ -41,6 +43,8 @@ _SMALL: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){0,2} ?%?")
 """A count, a size, a version; no phone number, PIN, code, port or address."""
 _NUMBER: Final = re.compile(r"\+?\d(?:[\s().\-]*\d){4,}")
 """Five digits and more, written in groups or in one."""
+_SETTING: Final = re.compile(r"[a-z_]+(?:\[\d{1,2}\])?(?:\.[a-z_]+)+")
+"""Where a fault of the settings is: ``carriers[0].rate_per_s``."""
 _WORD: Final = re.compile(r"\S+")
 _DIGITS_MAX: Final = 3
 """Of a word in our own sentences: some of them have an example of a number."""
@@ -76,7 +80,36 @@ def _shown(text: str, known: re.Pattern[str] | None) -> str:
 
 def _may_stay(word: str) -> bool:
     bare = word.strip(_AROUND)
-    return not bare or bare.lower() in vocabulary() or _SMALL.fullmatch(bare) is not None
+    if not bare or bare.lower() in vocabulary() or _SMALL.fullmatch(bare):
+        return True
+    return _SETTING.fullmatch(bare) is not None and _names(bare) <= setting_names()
+
+
+def _names(setting: str) -> frozenset[str]:
+    """The names in a setting's place: ``carriers`` and ``rate_per_s``."""
+    return frozenset(re.findall(r"[a-z_]+", setting))
+
+
+@cache
+def setting_names() -> frozenset[str]:
+    """The names of all settings: a fault says which one it is about."""
+    found: set[str] = set()
+    left: list[Any] = [Settings]
+    while left:
+        each = left.pop()
+        for name, field in each.model_fields.items():
+            if name not in found:
+                found.add(name)
+                left += _models(field.annotation)
+    return frozenset(found)
+
+
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    """The models within an annotation."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
 def _pattern(known: Iterable[str]) -> re.Pattern[str] | None:
