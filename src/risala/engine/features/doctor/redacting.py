@@ -93,15 +93,15 @@ def _names(setting: str) -> frozenset[str]:
 @cache
 def setting_names() -> frozenset[str]:
     """The names of all settings: a fault says which one it is about."""
-    found: set[str] = set()
+    known: set[str] = set()
     left: list[Any] = [Settings]
     while left:
         each = left.pop()
         for name, field in each.model_fields.items():
-            if name not in found:
-                found.add(name)
+            if name not in known:
+                known.add(name)
                 left += _models(field.annotation)
-    return frozenset(found)
+    return frozenset(known)
 
 
 def _models(annotation: object) -> Iterator[type[BaseModel]]:
