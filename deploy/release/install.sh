@@ -281,7 +281,9 @@ uninstall() {
     as_root systemctl stop risala
     as_root rm -f "$QUADLET"
     as_root systemctl daemon-reload
-    as_root podman image rm --all --force "$IMAGE"
+    for image in $(rooted podman images --format '{{.Repository}}:{{.Tag}}' "$IMAGE"); do
+      as_root podman image rm --force "$image"
+    done
     say "Risala is gone. Its volumes stay: podman volume ls."
   elif [ "$(installed)" ]; then
     as_root env DEBIAN_FRONTEND=noninteractive apt-get remove -q -y risala

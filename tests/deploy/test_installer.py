@@ -142,6 +142,19 @@ def test_without_the_program_a_purge_asks_for_the_machine(machine, dist):
     assert not machine.has("var/lib/risala")
 
 
+def test_of_an_image_each_version_goes_and_the_volumes_with_a_purge_alone(tmp_path, dist):
+    machine = FakeMachine.made(tmp_path / "machine", "ID=fedora\nVERSION_ID=43\n")
+    machine.install(dist, "--from", str(dist))
+    done = machine.install(dist, "--uninstall")
+    assert done.returncode == 0, done.stderr
+    gone = [line for line in machine.did() if line.startswith("podman image rm")]
+    assert [line.rpartition(":")[2] for line in gone] == ["1.0.0", "1.1.0"]
+    assert not any("volume rm" in line for line in machine.did())
+    machine.install(dist, "--from", str(dist))
+    assert machine.install(dist, "--purge", typed="machine\n").returncode == 0
+    assert any(line.startswith("podman volume rm") for line in machine.did())
+
+
 # -- what it refuses -----------------------------------------------------------------------------
 
 
