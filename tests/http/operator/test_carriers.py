@@ -251,3 +251,21 @@ async def test_carriers_with_messages_stand_side_by_side(post, operator, monkeyp
     assert page.count('class="times"') == 2, "what delivered nothing has no time"
     widths = re.findall(r'class="f2" width="([0-9.]+)"', page)
     assert widths == ["50", "100"], "one scale for all"
+
+
+@pytest.mark.parametrize("driver", ["modem", "modemmanager", "hilink"])
+async def test_a_modem_s_page_says_which_way_it_takes_and_what_each_cannot_do(
+    monkeypatch, post, operator, driver
+):
+    answering(monkeypatch, post, state.SHOW, lambda lane: replace(lane, driver=driver))
+    text = (await operator.get(f"{PAGE}/fake")).text
+    part = text[text.index('id="h-ways"') :]
+    first = {"modem": "Its AT port", "modemmanager": "ModemManager"}.get(driver, "A HiLink stick")
+    assert part.index(first) < part.index("(this carrier)")
+    assert part.count("(this carrier)") == 1
+    for lack in ("QMI, MBIM", "is left to ModemManager", "not told apart in reports"):
+        assert lack in part
+
+
+async def test_the_page_of_another_carrier_has_no_ways_to_a_modem(operator):
+    assert "h-ways" not in (await operator.get(f"{PAGE}/fake")).text

@@ -125,6 +125,7 @@ NOT_SHOWN = {
     "calls.py",
     "commands.py",
     "document.py",
+    "examining.py",  # for `risala modem`, which speaks English
     "page_words.py",
     "plugin.py",
     "presets.py",

@@ -16,6 +16,7 @@ from risala.drivers.hilink.settings import HilinkSettings
 from risala.plugins.contract import (
     Capabilities,
     CommandRefusedError,
+    Declined,
     DriverCommand,
     DriverContext,
     HealthState,
@@ -97,6 +98,10 @@ class HilinkDriver:
         with trio.move_on_after(self.capabilities.submit_s):
             return await life.submit(segment)
         return Uncertain("TIMEOUT")
+
+    def declines(self, recipient: str, segments: int, *, is_next: bool = False) -> Declined | None:
+        """See :class:`risala.plugins.contract.Choosy`."""
+        return None if self._life is None else self._life.quota.declines(segments)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         """Always None: a stick gives texts no ids."""

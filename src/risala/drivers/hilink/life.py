@@ -10,24 +10,31 @@ import trio
 from risala.drivers.hilink.errors import LinkError, StickError, UnreadyError
 from risala.drivers.hilink.inbox import StickInbox
 from risala.drivers.hilink.pin import StickPin
+from risala.drivers.hilink.quota import StickQuota
 from risala.drivers.hilink.reports import StickReports
 from risala.drivers.hilink.sender import StickSender
 from risala.drivers.hilink.session import StickSession
 from risala.drivers.hilink.settings import HilinkSettings
 from risala.drivers.hilink.stick import Stick, StickNetwork, StickStorage
 from risala.plugins.contract import (
+    Cause,
     DriverContext,
     Health,
     HealthState,
     NotStoredError,
     Outcome,
     Segment,
+    Throttled,
     Unsent,
 )
+from risala.sms.segment import count
 
 AGAIN_FIRST_S: Final = 1.0
 AGAIN_MAX_S: Final = 30.0
 """Between two tries to reach a stick that is gone: at first, and at most."""
+_SIM: Final = ("imsi", "iccid")
+_TAIL: Final = 4
+"""Digits of the SIM's own numbers that are told: enough to tell SIMs apart."""
 READY: Final = "The stick is ready."
 NO_SERVICE: Final = "The stick has no network."
 ODD: Final = "The stick answered with error {code}."
@@ -60,6 +67,7 @@ class StickLife:
         self._reports = StickReports(context, now_ms) if settings.reports else None
         self._sender = StickSender(context, stick, self._reports, now_ms, settings.send_timeout_s)
         self._inbox = StickInbox(context, stick, self._reports, now_ms, hands_over=settings.inbound)
+        self.quota = StickQuota(context, settings.segments_per_day_max, now_ms)
         self._identity: Mapping[str, str] = {}
         self._gives_reports = True
         self._told: Health | None = None
@@ -91,6 +99,19 @@ class StickLife:
         """Send a text; a stick that is lost over it is looked at at once."""
         if not self.is_ready:
             return Unsent("")
+        parts = count(segment.text).segments
+        if (declined := self.quota.declines(parts)) is not None:
+            return Unsent("", declined.text, Cause.QUOTA_USED)
+        try:
+            await self.quota.count(parts)
+        except NotStoredError:
+            return Unsent("", cause=Cause.BUSY)
+        outcome = await self._send(segment)
+        if isinstance(outcome, (Unsent, Throttled)):
+            self.quota.give_back(parts)
+        return outcome
+
+    async def _send(self, segment: Segment) -> Outcome:
         outcome: Outcome | None = None
         with trio.CancelScope() as scope:
             self._submits.add(scope)
@@ -169,10 +190,15 @@ class StickLife:
         details["registration"] = _registration(network)
         details["operator"] = network.operator or None
         details["signal_dbm"] = network.signal_dbm
+        if self.quota.most is not None:
+            details["segments_today"] = self.quota.today
+            details["segments_per_day_max"] = self.quota.most
         if storage.most:
             details["storage"] = f"{storage.used}/{storage.most}"
         if storage.is_full:
             details["attention"] = FULL
+        elif self.quota.attention is not None:
+            details["attention"] = self.quota.attention
         elif not self._gives_reports:
             details["attention"] = NO_REPORTS
         state = HealthState.UP if network.has_service else HealthState.DOWN
@@ -181,6 +207,8 @@ class StickLife:
 
     def _details(self) -> dict[str, str | int | float | None]:
         details: dict[str, str | int | float | None] = {**self._identity}
+        tails = {name: f"…{value[-_TAIL:]}" for name, value in self._identity.items()}
+        details |= {name: tails[name] for name in _SIM if name in tails}
         if self._settings.number is not None:
             details["number"] = self._settings.number
         return details

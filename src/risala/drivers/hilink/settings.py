@@ -37,6 +37,8 @@ class HilinkSettings(BaseModel):
     them where they are."""
     reports: bool = True
     """Ask for delivery reports, where the stick has them."""
+    segments_per_day_max: Annotated[int, Field(ge=1)] | None = None
+    """Parts of messages that the SIM sends in a day (UTC); not set: no limit."""
     answer_s: Annotated[float, Field(ge=0.05, le=120)] = 15.0
     """Seconds in which the stick answers a request."""
     send_timeout_s: Annotated[float, Field(ge=0.05, le=600)] = 90.0

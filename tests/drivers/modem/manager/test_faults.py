@@ -10,6 +10,7 @@ from risala.drivers.modem.manager.examining import examine_managed
 from risala.drivers.modem.manager.life import ENABLE_AGAIN_S
 from risala.drivers.modem.manager.objects import chosen, modems_of
 from risala.drivers.modem.manager.settings import ModemManagerSettings
+from risala.drivers.modem.manager.unlock import UNTYPED_AGAIN_S
 from risala.drivers.modem.manager.words import ModemLock, ModemState, SmsState, outcome_of_error
 from risala.plugins.contract import Accepted, HealthState, Refused, Scope, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
@@ -217,6 +218,38 @@ async def test_a_modem_that_does_not_switch_on_is_tried_once_in_a_while(
         await line.context.wait_health(HealthState.UP)
 
 
+async def test_a_sim_sends_no_more_than_its_day(autojump_clock, manager, run_driver):
+    context = RecordingContext("stick")
+    async with run_driver(context, segments_per_day_max=3) as line:
+        await context.wait_health(HealthState.UP)
+        assert isinstance(await line.driver.submit(segment(text="x" * 200)), Accepted)
+        two = await line.driver.submit(segment(text="x" * 200))
+        assert isinstance(two, Unsent)
+        assert two.cause is Cause.QUOTA_USED
+        assert line.driver.declines(segment().recipient, 1) is not None, "the day is closed"
+        await context.wait_until(lambda it: it.healths[-1].details.get("segments_today") == 2)
+        assert "needs more" in str(context.healths[-1].details["attention"])
+    manager.restart()
+    async with run_driver(context, segments_per_day_max=2) as line:
+        await context.wait_until(lambda it: "used up" in str(it.healths[-1].details["attention"]))
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+    assert len(manager.sent) == 1
+
+
+async def test_what_did_not_leave_is_given_back_to_the_day(autojump_clock, manager, run_driver):
+    async with run_driver(segments_per_day_max=1, recipients_per_month_max=1) as line:
+        await line.context.wait_health(HealthState.UP)
+        manager.errors["Create"] = manager.error("Core.Failed")
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+        manager.errors.clear()
+        await line.context.wait_health(HealthState.UP)
+        line.context.note_refusals = 1
+        assert isinstance(await line.driver.submit(segment()), Unsent), "the disk refused"
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+    details = line.context.healths[-1].details
+    assert (details["recipients_this_month"], details["recipients_per_month_max"]) == (1, 1)
+
+
 def locked(manager, tries=3):
     modem = manager.modems[0]
     modem.properties.update(
@@ -251,6 +284,39 @@ async def test_a_wrong_pin_is_typed_once_also_after_a_restart(autojump_clock, ma
         await line.driver.command("retry-pin", ())
         await line.context.wait_health(HealthState.UP)
     assert modem.typed == ["9999", "1234"]
+
+
+@pytest.mark.parametrize("name", ["Core.WrongState", "Core.Unauthorized", "Serial.OpenFailed"])
+async def test_a_pin_that_modem_manager_did_not_pass_on_is_not_wrong(
+    autojump_clock, manager, run_driver, name
+):
+    modem = locked(manager, None)
+
+    def refuse():
+        assert manager.called.count("SendPin") < 100, "one try follows the other"
+        manager.tell()
+        return manager.error(name)
+
+    manager.errors["SendPin"] = refuse
+    async with run_driver(pin=SecretStr("1234")) as line:
+        await told(line, name)
+        await trio.sleep(2.5 * UNTYPED_AGAIN_S)
+        assert manager.called.count("SendPin") == 3
+        assert not line.context.notes
+        manager.errors.clear()
+        await line.context.wait_health(HealthState.UP)
+    assert modem.typed == ["1234"]
+
+
+async def test_an_error_that_says_nothing_of_the_pin_counts_as_a_wrong_one(
+    autojump_clock, manager, run_driver
+):
+    locked(manager, None)
+    manager.errors["SendPin"] = manager.error("Core.Failed")
+    async with run_driver(pin=SecretStr("1234")) as line:
+        await told(line, "The PIN is wrong.")
+        await trio.sleep(1000)
+    assert manager.called.count("SendPin") == 1
 
 
 async def test_a_pin_is_not_typed_where_that_cannot_be_written_down(

@@ -51,7 +51,13 @@ def modem() -> None:
 @click.argument("port", required=False)
 @asking
 @common
-def probe(options: Options, /, port: str | None, **asking_options: Any) -> None:  # noqa: ANN401
+def probe(
+    options: Options,
+    /,
+    port: str | None,
+    baud: int,
+    **asking_options: Any,  # noqa: ANN401
+) -> None:
     """What is at PORT, and can it send? Without PORT: which serial ports are modems?
 
     Exit code 1 where it cannot send, or no port answers. A port that the Risala service has is
@@ -64,11 +70,11 @@ def probe(options: Options, /, port: str | None, **asking_options: Any) -> None:
     """
     log_to_stderr()
     if port is None:
-        _list(options, asking_options["baud"])
+        _list(options, baud)
         return
     from risala.cli.commands.upkeep.modem_examining import examined
 
-    examination = examined(options, port, **asking_options)
+    examination = examined(options, port, baud=baud, **asking_options)
     if not output.show(options.json, examination.payload) and examination.can_send is not None:
         output.table(("", "Found"), _rows(examination), empty="")
     if examination.can_send is False:

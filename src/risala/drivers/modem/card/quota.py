@@ -35,6 +35,7 @@ class Counted:
     month: str
     recipient: str
     """The recipient that was added to the month's; empty if it was among them already."""
+    segments: int = 1
 
 
 class Quota:
@@ -139,10 +140,14 @@ class Quota:
         self._roll(now_ms)
         return self.recipients_max is not None and len(self._recipients) >= self.recipients_max
 
-    def count(self, segment: Segment, now_ms: int) -> Counted:
-        """Count a segment that is about to leave; write down the notes before it does."""
+    def count(self, segment: Segment, now_ms: int, segments: int = 1) -> Counted:
+        """Count a segment that is about to leave; write down the notes before it does.
+
+        Args:
+            segments: what it is counted as, where it is a whole text.
+        """
         self._roll(now_ms)
-        self._days[self._day] = self.segments + 1
+        self._days[self._day] = self.segments + segments
         if segment.total > 1:
             self._begun_ms = now_ms if segment.number < segment.total else None
         begun = "" if self._begun_ms is None else f" {self._begun_ms}"
@@ -154,13 +159,13 @@ class Quota:
             self._months.setdefault(self._month, {})[recipient] = None
             key, text = self._newest_recipients()
             notes[key] = text
-        return Counted(notes, self._day, self._month, recipient)
+        return Counted(notes, self._day, self._month, recipient, segments)
 
     def give_back(self, counted: Counted) -> None:
         """Take back a segment that did not leave. The notes that were written for it are put right
         when the next one is counted."""
         if counted.day in self._days:
-            self._days[counted.day] -= 1
+            self._days[counted.day] -= counted.segments
         self._months.get(counted.month, {}).pop(counted.recipient, None)
 
     def _newest_recipients(self) -> tuple[str, str]:

@@ -47,14 +47,17 @@ class QuotaTally:
         own = {key: text for key, text in known.items() if key.startswith(f"{PREFIX}{sim}/")}
         self.quota = Quota(*self._limits, sim=sim, notes=own)
 
-    async def count(self, segment: Segment) -> Counted:
+    async def count(self, segment: Segment, segments: int = 1) -> Counted:
         """Count a segment that is about to leave; returns once the count is on disk.
+
+        Args:
+            segments: what it is counted as, where it is a whole text.
 
         Raises:
             NotStoredError: the disk did not take it; the segment is not counted.
         """
         quota = self.quota
-        counted = quota.count(segment, self._now_ms())
+        counted = quota.count(segment, self._now_ms(), segments)
         try:
             await self._notes.remember({**self._unwritten, **counted.notes})
         except BaseException:

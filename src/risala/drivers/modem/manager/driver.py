@@ -13,6 +13,8 @@ from typing import Final
 
 import trio
 
+from risala.drivers.modem.card import limits
+from risala.drivers.modem.card.tally import QuotaTally
 from risala.drivers.modem.commands import RETRY_PIN
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.manager.bus import BusGoneError, ModemBus, open_bus
@@ -22,6 +24,7 @@ from risala.drivers.modem.ready.pinmemory import PinMemory
 from risala.plugins.contract import (
     Capabilities,
     CommandRefusedError,
+    Declined,
     DriverCommand,
     DriverContext,
     Health,
@@ -77,6 +80,7 @@ class ModemManagerDriver:
         self._now_ms = now_ms
         self._log = SentLog()
         self._memory: PinMemory | None = None
+        self._tally: QuotaTally | None = None
         self._life: ManagedLife | None = None
 
     async def run(
@@ -87,16 +91,22 @@ class ModemManagerDriver:
     ) -> None:
         task_status.started()
         self._memory = PinMemory(context)
+        months = self.settings.recipients_per_month_max
+        self._tally = QuotaTally(context, self._now_ms, self.settings.segments_per_day_max, months)
         while True:
             try:
                 async with self._open_bus(self.settings.bus) as bus:
-                    await self._live(bus, context, self._memory)
+                    await self._live(bus, context, self._memory, self._tally)
             except* BusGoneError as gone:
                 context.health(Health(HealthState.DOWN, _no_bus(gone)))
             await trio.sleep(self.settings.reopen_s)
 
-    async def _live(self, bus: ModemBus, context: DriverContext, memory: PinMemory) -> None:
-        self._life = ManagedLife(bus, context, self.settings, self._log, memory, self._now_ms)
+    async def _live(
+        self, bus: ModemBus, context: DriverContext, memory: PinMemory, tally: QuotaTally
+    ) -> None:
+        self._life = ManagedLife(
+            bus, context, self.settings, self._log, memory, tally, self._now_ms
+        )
         try:
             await self._life.run()
         finally:
@@ -107,6 +117,13 @@ class ModemManagerDriver:
             await trio.lowlevel.checkpoint()
             return Unsent("")
         return await self._life.submit(segment)
+
+    def declines(self, recipient: str, segments: int, *, is_next: bool = False) -> Declined | None:
+        """See :class:`risala.plugins.contract.Choosy`."""
+        if self._tally is None:
+            return None
+        quota, now_ms = self._tally.quota, self._now_ms()
+        return limits.declined(quota, recipient, segments, now_ms, is_next=is_next)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         """Always None: a modem cannot query the state of a message."""

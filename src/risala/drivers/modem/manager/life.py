@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
 import trio
 
+from risala.drivers.modem.card import limits
+from risala.drivers.modem.card.tally import QuotaTally
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.manager.bus import BusCallError, BusTimeoutError, ModemBus
-from risala.drivers.modem.manager.objects import MODEM, SeenModem, chosen, modems_of
+from risala.drivers.modem.manager.objects import MODEM, SeenModem, chosen, dbm_of, modems_of
 from risala.drivers.modem.manager.settings import ModemManagerSettings
 from risala.drivers.modem.manager.texts import ManagedTexts, TextsSeen
 from risala.drivers.modem.manager.unlock import USABLE, identity_of, unlock
 from risala.drivers.modem.manager.words import (
     DENIED,
     OBJECTS,
+    REGISTRATIONS,
     ROOT,
     SIM_MISSING,
     ModemState,
     is_absent,
     is_forbidden,
 )
+from risala.drivers.modem.notes import short_name
 from risala.drivers.modem.ready.pin import Unready
 from risala.drivers.modem.ready.pinmemory import PinMemory
-from risala.plugins.contract import DriverContext, Health, HealthState, Outcome, Segment, Unsent
+from risala.plugins.contract import (
+    Cause,
+    DriverContext,
+    Health,
+    HealthState,
+    NotStoredError,
+    Outcome,
+    Segment,
+    Throttled,
+    Unsent,
+)
+from risala.sms.segment import count
 
 AGAIN_S: Final = 2.0
 """Seconds until a text that could not be stored or deleted is looked at again."""
@@ -33,6 +49,8 @@ _ENABLE_S: Final = 30.0
 ENABLE_AGAIN_S: Final = 10.0
 """Seconds from one try to switch the radio on to the next."""
 
+_OUR_CAUSES: Final = (Cause.QUOTA_USED, Cause.BUSY)
+"""Why a text did not leave that is no fault of the modem."""
 PREPARES: Final = "ModemManager prepares the modem."
 NO_MANAGER: Final = (
     "ModemManager does not run. `sudo systemctl start ModemManager`; where it is not wanted, take "
@@ -52,6 +70,7 @@ class ManagedLife:
     Args:
         log: what was sent; it outlives the connection.
         memory: which PINs were typed.
+        tally: what the SIM has sent.
         now_ms: UTC epoch milliseconds.
     """
 
@@ -62,19 +81,23 @@ class ManagedLife:
         settings: ModemManagerSettings,
         log: SentLog,
         memory: PinMemory,
+        tally: QuotaTally,
         now_ms: Callable[[], int],
     ) -> None:
         self._bus = bus
         self._context = context
         self._settings = settings
         self._memory = memory
+        self._tally = tally
+        self._now_ms = now_ms
         self._texts = ManagedTexts(bus, context, settings, log, now_ms)
         self._lives = bus.lives
         self._modem: SeenModem | None = None
         """The modem while it can send."""
         self._told: Health | None = None
         self._again = trio.Event()
-        self._blocked: tuple[SeenModem, Unready] | None = None
+        self._blocked: tuple[SeenModem, Unready, float] | None = None
+        """Why the SIM is not unlocked, and until when it is not tried again."""
         self._enabled = ("", 0.0, "")
         """The modem whose radio was last switched on, when that may be tried again, and what is
         told until then."""
@@ -89,11 +112,27 @@ class ManagedLife:
         if self._modem is None:
             await trio.lowlevel.checkpoint()
             return Unsent("")
-        outcome = await self._texts.submit(self._modem, segment)
-        if isinstance(outcome, Unsent):
+        outcome = await self._counted(self._modem, segment)
+        if isinstance(outcome, Unsent) and outcome.cause not in _OUR_CAUSES:
             self._down(HealthState.DOWN, "The modem does not answer.")  # until the next look
         else:
             self._again.set()  # a report may have come meanwhile
+        return outcome
+
+    async def _counted(self, modem: SeenModem, segment: Segment) -> Outcome:
+        """Send a text, and count its parts in the SIM's quota, on disk before it leaves."""
+        quota, parts = self._tally.quota, count(segment.text).segments
+        now_ms = self._now_ms()
+        declined = limits.declined(quota, segment.recipient, parts, now_ms, is_next=True)
+        if declined is not None:
+            return Unsent("", declined.text, Cause.QUOTA_USED)
+        try:
+            counted = await self._tally.count(segment, parts)
+        except NotStoredError:
+            return Unsent("", cause=Cause.BUSY)
+        outcome = await self._texts.submit(modem, segment)
+        if isinstance(outcome, (Unsent, Throttled)):
+            self._tally.give_back(counted)
         return outcome
 
     async def run(self) -> None:
@@ -149,6 +188,8 @@ class ManagedLife:
         if not modem.is_registered:
             self._modem = None
             return self._searching(modem)
+        if self._modem is None or self._modem.path != modem.path:
+            self._tally.take_sim(short_name((await identity_of(self._bus, modem)).iccid))
         texts = await self._texts.take_in(modem)
         self._modem = modem
         self._publish(self._up(modem, texts))
@@ -201,13 +242,16 @@ class ManagedLife:
 
     async def _unlock(self, modem: SeenModem) -> None:
         before = self._blocked
-        if before is not None and before[0].path == modem.path and modem.lock == before[0].lock:
-            raise before[1]  # news of the modem are no reason to count again
+        if before is not None:
+            seen, reason, until = before
+            is_same = seen.path == modem.path and seen.lock == modem.lock
+            if is_same and trio.current_time() < until:
+                raise reason  # news of the modem are no reason to count again
         try:
             await unlock(self._bus, modem, self._settings.pin, self._memory)
         except Unready as why:
-            if why.state is HealthState.SICK:
-                self._blocked = modem, why
+            wait_s = math.inf if why.state is HealthState.SICK else why.retry_s or 0.0
+            self._blocked = modem, why, trio.current_time() + wait_s
             raise
 
     # -- what is told ----------------------------------------------------------------------------
@@ -225,9 +269,19 @@ class ManagedLife:
             "imei": modem.imei or None,
             "number": modem.number or None,
             "operator": modem.operator or None,
-            "signal_percent": modem.signal,
+            "registration": REGISTRATIONS.get(modem.registration),
+            "signal_dbm": dbm_of(modem.signal),
             "half_received": texts.half_received,
         }
+        quota, now_ms = self._tally.quota, self._now_ms()
+        if quota.segments_max is not None:
+            details["segments_today"] = quota.segments
+            details["segments_per_day_max"] = quota.segments_max
+        if quota.recipients_max is not None:
+            details["recipients_this_month"] = quota.recipients
+            details["recipients_per_month_max"] = quota.recipients_max
+        over = limits.day_over(quota, now_ms) or limits.month_over(quota, now_ms)
+        details["attention"] = over or None
         text, reports = f"{modem.name} is ready{where}.", self._settings.reports
         return Health(HealthState.UP, text, details, receipts=reports)
 

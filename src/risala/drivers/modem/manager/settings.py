@@ -30,6 +30,11 @@ class ModemManagerSettings(BaseModel):
     """Seconds between two looks where ModemManager tells no news."""
     reopen_s: Annotated[float, Field(gt=0, le=3600)] = 5.0
     """Seconds between two tries to reach D-Bus."""
+    segments_per_day_max: Annotated[int, Field(ge=1)] | None = None
+    """Parts of messages that the SIM sends in a day (UTC); not set: no limit."""
+    recipients_per_month_max: Annotated[int, Field(ge=1, le=200_000)] | None = None
+    """Distinct numbers that the SIM may send to in a month; not set: no limit, and none are
+    kept."""
     reports: bool = True
     """Ask for delivery reports."""
     inbound: bool = True

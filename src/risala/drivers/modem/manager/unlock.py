@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from risala.drivers.modem.manager.bus import BusCallError, BusTimeoutError, ModemBus
 from risala.drivers.modem.manager.objects import SeenModem
-from risala.drivers.modem.manager.words import MANAGER, PROPERTIES, ModemLock
+from risala.drivers.modem.manager.words import MANAGER, PROPERTIES, ModemLock, has_not_typed
 from risala.drivers.modem.ready.identity import Identity
 from risala.drivers.modem.ready.pin import (
     BLOCKED_S,
@@ -22,6 +22,8 @@ from risala.drivers.modem.ready.pinmemory import PinMemory
 from risala.plugins.contract import HealthState, NotStoredError
 
 SIM: Final = f"{MANAGER}.Sim"
+UNTYPED_AGAIN_S: Final = 10.0
+"""Until a PIN is typed that ModemManager did not pass on: it still prepares the modem, say."""
 _TYPE_S: Final = 60.0
 """ModemManager waits for the SIM to become ready, up to half a minute."""
 _WORDS: Final = {ModemLock.SIM_PIN2: "SIM PIN2", ModemLock.SIM_PUK: "SIM PUK"}
@@ -67,6 +69,10 @@ async def unlock(bus: ModemBus, modem: SeenModem, pin: SecretStr | None, memory:
     except BusTimeoutError as late:
         raise Unready(HealthState.DOWN, "The SIM does not become ready.", 5.0) from late
     except BusCallError as error:
+        if has_not_typed(error.name, str(error)):
+            await memory.untyped()
+            text = f"ModemManager refuses: {error.name}."
+            raise Unready(HealthState.DOWN, text, UNTYPED_AGAIN_S) from error
         await memory.refused(identity, None if modem.tries is None else modem.tries - 1)
         raise Unready(HealthState.SICK, REFUSED, BLOCKED_S) from error
     await memory.unlocked(identity)

@@ -62,6 +62,13 @@ RELATIVE: Final = 1
 """``MM_SMS_VALIDITY_TYPE_RELATIVE``: minutes."""
 DENIED: Final = 3
 """``MM_MODEM_3GPP_REGISTRATION_STATE_DENIED``."""
+REGISTRATIONS: Final = {
+    **dict.fromkeys((1, 6, 9), "home"),
+    **dict.fromkeys((5, 7, 10), "roaming"),
+    2: "searching",
+    3: "denied",
+}
+"""``MMModem3gppRegistrationState`` in the words of a carrier's health."""
 SIM_MISSING: Final = 2
 """``MM_MODEM_STATE_FAILED_REASON_SIM_MISSING``."""
 
@@ -139,6 +146,14 @@ def is_forbidden(name: str) -> bool:
 def is_absent(name: str) -> bool:
     """Whether an error says that ModemManager does not run."""
     return name in _NOT_RUNNING
+
+
+def has_not_typed(name: str, text: str) -> bool:
+    """Whether an error of ``SendPin`` says that the PIN did not reach the SIM."""
+    kind, _, word = name.removeprefix(_ERROR).partition(".")
+    is_closed = (kind, word) in _CLOSED or _NOT_OPENED in text
+    is_refused = name in (*_NO_RIGHT, *_NOT_RUNNING, *_NOT_THERE)
+    return is_closed or is_refused or (kind, word) in (("Core", "InProgress"), ("Core", "Retry"))
 
 
 def outcome_of_error(name: str, text: str, *, has_left: bool) -> Outcome:

@@ -49,6 +49,7 @@ class PinMemory:
         self._notes: ModemNotes = notes or _Forgetful()
         self._known = self._notes.recall(_PREFIX)
         self._unwritten: dict[str, str | None] = {}
+        self._before: dict[str, str | None] = {}
         self.may_retry = False
         """The operator confirms that the PIN in the settings is right now: good for one try."""
         self.must_store = True
@@ -95,6 +96,7 @@ class PinMemory:
         keys = self._keys(identity)
         word = _TYPED + _AGAIN if keys and tries is None else _TYPED
         notes = {**dict.fromkeys(keys), _key(identity): word}
+        self._before = {key: self._known.get(key) for key in notes}
         try:
             await self._notes.remember({**self._unwritten, **notes})
             self._unwritten.clear()
@@ -102,6 +104,10 @@ class PinMemory:
             if self.must_store:
                 raise
         self._take(notes)
+
+    async def untyped(self) -> None:
+        """Store what was stored before :meth:`types`: the PIN surely did not reach the SIM."""
+        await self._write(self._before)
 
     async def refused(self, identity: Identity, tries: int | None) -> None:
         """Store that the PIN was refused, and the remaining tries by the counter afterwards."""

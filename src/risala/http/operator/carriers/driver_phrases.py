@@ -48,7 +48,6 @@ FACTS: Final = {
     "segments_per_day_max": N_("Parts a day at most"),
     "segments_today": N_("Parts today"),
     "signal_dbm": N_("Signal, in dBm"),
-    "signal_percent": N_("Signal, per cent"),
     "half_received": N_("Long texts of which parts are missing"),
     "sim_balance": N_("SIM balance"),
     "sim_balance_is": N_("The balance is"),

@@ -22,6 +22,7 @@ from risala.http.operator.carriers.driver_words import (
 )
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import carrier_named, tile
+from risala.http.operator.carriers.ways import ways_to_modem
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
@@ -79,6 +80,7 @@ async def _values(request: PageRequest, answer: CommandAnswer | None = None) -> 
         ],
         "trace": [(each.at, driver_line(words, each.text)) for each in reversed(lane.trace)],
         "facts": driver_facts(words, lane.driver, lane.details),
+        "ways": ways_to_modem(words, lane.driver),
         "answer": answer and driver_facts(words, lane.driver, answer.answer),
         "asked": answer and answer.command,
         "form": request.form,
