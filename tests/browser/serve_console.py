@@ -18,8 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support/pages"))
 
 from quart_trio.wrappers import TrioResponse
 
-from console_lanes import LINES, SECTIONS
+from console_lanes import LINES, MODEM, SECTIONS
 from console_records import records
+from patience import until_true
 from payment_shop import wallet
 from risala.app.demo_phones import Phones, phones_page
 from risala.config.model import (
@@ -35,6 +36,7 @@ from risala.engine.features.alerts.stored import alerts
 from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import SystemClock
+from risala.engine.model.numbers import DELIVERED, UNDELIVERED
 from risala.engine.model.people import Browser, Language
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
@@ -185,8 +187,39 @@ async def intruders(filling: Filling) -> None:
     await stored.note_places({(key_id, "198.51.100.0/24"): now_ms})
 
 
+async def ways(filling: Filling) -> None:
+    """Messages that arrived by two carriers: the second is slower, and loses some."""
+    whose = {"organization_id": filling.organizations["Clinique Nasr"]}
+    await filling.do("topup", amount="100", **whose)
+    sent = [
+        (await filling.do("send", to=f"+222{network}612{number:04}", body="Bonjour", **whose))
+        for number, network in enumerate("3334423342")
+    ]
+    recorder = filling.gateway.services.recorder
+
+    def status(each: Mapping[str, Any]) -> str:
+        return filling.gateway.show_message(each["messageId"])[0].status
+
+    await until_true(lambda: all(status(each) == "sent" for each in sent))
+
+    def unit(conn: sqlite3.Connection) -> None:
+        conn.execute("INSERT OR IGNORE INTO names (name) VALUES (?)", (MODEM,))
+        for number, each in enumerate(sent):
+            slow, lost = number % 2, number % 5 == 1
+            conn.execute(
+                "UPDATE message SET status = ?, delivered_at = sent_at + ?, carrier ="
+                " (SELECT no FROM names WHERE name = ?) WHERE id = ?",
+                (
+                    *((UNDELIVERED, None) if lost else (DELIVERED, 1000 + 9000 * slow)),
+                    *(MODEM if slow else "fake", each["messageId"]),
+                ),
+            )
+
+    await recorder.journal.commit(unit)
+
+
 PARTS: list[Callable[[Filling], Any]] = [
-    *(senders, payments, records, system, decisions, intruders),
+    *(senders, payments, records, system, decisions, intruders, ways),
 ]
 """Whoever adds a page adds what it shows here."""
 

@@ -68,7 +68,32 @@ def test_the_balance_is_a_line_that_goes_on_to_where_it_ends(look, pages, langua
     expect(line.locator(".l1")).to_have_count(0)  # a month that is over does not go on
 
 
-def test_pictures_need_no_script(look):
+@pytest.mark.parametrize(("language", "colours"), SPOKEN)
+def test_the_console_shows_where_messages_go_and_by_whom(
+    look_at_console, console, language, colours
+):
+    words = load_words(Language(language))
+    page = look_at_console("/operator/overview", language, color_scheme=colours)
+    places = page.get_by_role("region", name=str(words("Where messages go")))
+    expect(places.get_by_role("listitem").first).to_contain_text("Mattel")
+    widths = places.get_by_role("listitem").evaluate_all(
+        "all => all.map((each) => each.getBoundingClientRect().width)"
+    )
+    assert widths == sorted(widths, reverse=True), "as wide as they are many"
+    assert wrong_on_any_screen(page, f"{console}/operator/overview") == []
+    shot(page, f"where-{language}-{colours}")
+    page.goto(f"{console}/operator/carriers")
+    beside = page.get_by_role("region", name=str(words("Side by side")))
+    expect(beside.get_by_role("row")).to_have_count(3)
+    expect(beside.locator("svg.times")).to_have_count(2)
+    assert wrong_on_any_screen(page, f"{console}/operator/carriers") == []
+    shot(page, f"beside-{language}-{colours}")
+
+
+def test_pictures_need_no_script(look, look_at_console):
+    for path in ("/operator/overview", "/operator/carriers"):
+        page = look_at_console(path, java_script_enabled=False)
+        expect(page.locator(".places, .times").first).to_be_visible()
     for path in (FIGURES, BILLING):
         page = look(path, java_script_enabled=False)
         expect(page.locator("main svg[role=img]").first).to_be_visible()
