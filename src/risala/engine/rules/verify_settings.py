@@ -131,9 +131,14 @@ class VerifySettings(BaseModel):
             return self.template or self._texts[DEFAULT_LOCALE].code
         return self.templates.get(locale) or self._texts[locale].code
 
-    def language_of(self, locale: str | None) -> str | None:
-        """The language of a send's text; None: it uses ``template``, whose language is unknown."""
-        return locale or self.language or (None if self.template else DEFAULT_LOCALE)
+    def language_of(self, locale: str | None, *, has_own_text: bool) -> str | None:
+        """The language of a send's text; None: an own text without one, of an unknown language.
+
+        Args:
+            has_own_text: a feature wrote the text, by its name.
+        """
+        unknown = has_own_text or self.template
+        return locale or self.language or (None if unknown else DEFAULT_LOCALE)
 
     def words_of(self, locale: str | None) -> CodeText:
         """What is built in for a send's language; None: for a send without one."""

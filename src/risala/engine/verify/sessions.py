@@ -212,7 +212,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             id=opening.id,
             attempts_max=settings.attempts_max,
             code_length=opening.code_length,
-            language=settings.language_of(command.locale),
+            language=settings.language_of(command.locale, has_own_text=opening.text != frozen),
             expires_at=expires_at,
             features=" ".join(opening.features) or None,
             stores=opening.stores,

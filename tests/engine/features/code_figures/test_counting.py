@@ -82,6 +82,36 @@ async def test_a_code_is_in_the_figures_at_once_and_stays_there(open_house, quic
         assert await figures(house) == before
 
 
+@pytest.mark.parametrize(
+    ("settings", "said", "language"),
+    [
+        ({}, {}, "en"),  # what is built in, where nobody chose
+        ({"language": "fr"}, {}, "fr"),
+        ({"language": "fr"}, {"locale": "ar"}, "ar"),
+        ({"template": "Kodu: {{code}}"}, {}, None),
+        ({}, {"beside": {"template": "login"}}, None),
+        ({}, {"beside": {"template": "login"}, "locale": "ar"}, "ar"),
+    ],
+)
+async def test_a_code_is_counted_by_the_language_of_its_text(
+    open_house, quick, settings, said, language
+):
+    async with open_house() as house:
+        own = {"organization_id": house.principal.organization_id}
+        if settings:
+            await house.gateway.perform("verify.config", {**own, **settings})
+        if "beside" in said:
+            text = {"name": "login", "text": "Kodu: {{code}}"}
+            await house.gateway.perform("verify.templates", {**own, **text})
+        await house.gateway.send_code(house.principal, SendCode(TO, **said))
+        shown = await figures(house, by="language", daily=True)
+        assert [each["of"] for each in shown["items"]] == [language]
+        whole, network, of_language = shown["daily"]
+        assert (whole["by"], network["of"], of_language["of"]) == ("day", "mattel", language)
+        assert [each["asked"][-1] for each in shown["daily"]] == [1, 1, 1]
+        assert (await figures(house, by="language"))["daily"] == []
+
+
 async def test_what_could_not_be_sent_is_asked_for_and_costs_nothing(open_house, quick):
     no = Refused(Scope.FINAL, "ESME_RINVDSTADR", "No such number.")
     async with open_house(drivers={"fake": FakeDriver(always=no)}) as house:
