@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from risala.engine.features.search.nouns import NOUNS
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import RateLimited
@@ -110,3 +112,20 @@ def test_each_kind_has_a_page_and_a_name():
             path = base + (page or "search").format("x").partition("?")[0]
             shows = [each for each in routes if each.method == "GET"]
             assert any(each.pattern.fullmatch(path) for each in shows), path
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        ("new key", "keys/new"),
+        ("NEW MESS", "messages/new"),
+        ("endpoint", "webhooks/new"),
+        ("ask for", "senders/new"),
+        ("new rule", "answers/new"),
+    ],
+)
+async def test_what_can_be_made_is_found_by_whoever_may_make_it(reader_as, words, path):
+    for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
+        page = await reader_as(role).get(f"{PAGE}?q={words}")
+        found = re.findall(r'<a href="([^"]+)" data-row>', page.text)
+        assert (f"/app/org_1/{path}" in found) is (role is not Role.VIEWER), role

@@ -44,17 +44,24 @@ _CORE: Final = (
     NavGroup(
         N_("Send"),
         (
-            NavItem("messages", "messages", N_("Messages"), short=NC_("dock", "Messages"), key="m"),
+            NavItem(
+                "messages",
+                "messages",
+                N_("Messages"),
+                short=NC_("dock", "Messages"),
+                key="m",
+                new=N_("New message"),
+            ),
             NavItem("inbound", "inbox", N_("Inbound"), key="i"),
             NavItem("verify", "verify", N_("Verify"), short=NC_("dock", "Verify"), key="v"),
-            NavItem("senders", "sender", N_("Sender IDs"), key="s"),
+            NavItem("senders", "sender", N_("Sender IDs"), key="s", new=N_("Ask for a name")),
         ),
     ),
     NavGroup(
         N_("Connect"),
         (
-            NavItem("keys", "key", N_("API keys"), key="k"),
-            NavItem("webhooks", "webhooks", N_("Webhooks"), key="w"),
+            NavItem("keys", "key", N_("API keys"), key="k", new=N_("New key")),
+            NavItem("webhooks", "webhooks", N_("Webhooks"), key="w", new=N_("New endpoint")),
             NavItem("start", "book", N_("Quick start"), key="q"),
         ),
     ),

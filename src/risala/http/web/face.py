@@ -59,6 +59,8 @@ class NavItem:
     """The number of :attr:`Visit.waiting` shown next to it."""
     after: str = ""
     """The slug of the entry before it; only where the page's route brings the entry."""
+    new: str = ""
+    """What its page ``new`` does, which developers open; empty: it has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,15 +134,19 @@ async def _values(request: PageRequest, text: str, items: FoundItems) -> dict[st
 
 
 def _pages(request: PageRequest, text: str) -> Iterator[FoundLine]:
-    """The pages of the rail with the words in their name."""
+    """The pages of the rail with the words in their name, and what can be made there."""
     part, left = text.casefold(), PAGES_MAX
     if len(text) < SHORT:
         return
     for item in (each for group in request.rail.groups for each in group.items):
-        name = request.words(item.label)
-        if left and part in name.casefold():
-            left -= 1
-            yield FoundLine("page", name, request.at(item.slug))
+        lines = [(item.label, item.slug)]
+        if item.new and request.may("developer"):
+            lines.append((item.new, f"{item.slug}/new"))
+        for label, slug in lines:
+            name = request.words(label)
+            if left and part in name.casefold():
+                left -= 1
+                yield FoundLine("page", name, request.at(slug))
 
 
 def _line(request: PageRequest, item: FoundItem) -> FoundLine:
