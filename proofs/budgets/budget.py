@@ -20,6 +20,7 @@ ROOMS: Final = (
     *("engine/features/approvals/rules.py", "engine/features/compat/rules.py"),
     *("engine/features/hooks/rules", "engine/features/payments/rules.py"),
     *("engine/features/providers/rules.py", "engine/features/request_log/rules.py"),
+    "engine/features/session_details/rules.py",
     *("drivers/policies", "drivers/payments/patterns.py"),
 )
 """Where pure work is that runs on the loop, with words from outside."""

@@ -31,8 +31,8 @@ _RULES: Final[Mapping[str, str]] = {
         webhooks/signatures.py: is_secret
         keywords.py: folded
     """,
-    "What a code is for: a word of 60 characters, an amount of 17.": """
-        template.py: word_of word_fault minor_of shown_amount same_payment
+    "What a code is for: a word of 60 characters.": """
+        template.py: word_of word_fault
     """,
     "Names of senders: at most 11 letters.": """
         likeness.py: skeleton is_generic
@@ -59,6 +59,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     "It looks once at each character, or only at the beginning.": """
         compat/rules.py: shape_of username_fault ignored text_of
         request_log/rules.py: hidden
+        session_details/rules.py: minor_of shown_amount same_payment
         hooks/rules/presets.py: preset
     """,
     "The body of an answer: a request is longer, and is played.": """

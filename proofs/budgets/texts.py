@@ -13,6 +13,7 @@ from risala.drivers.payments import patterns
 from risala.drivers.payments.mobile_money import PATTERNS_MAX, READ_CHARACTERS_MAX
 from risala.drivers.policies import plugin as words
 from risala.engine.features.request_log import rules as request_bodies
+from risala.engine.features.session_details import rules as named_templates
 from risala.engine.features.tables.rules import rendering
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.webhooks import SHAPE_TEMPLATE_MAX
@@ -191,19 +192,22 @@ BUDGETS: Final[tuple[Budget, ...]] = (
     _text("engine/rules/template.py:freeze", template.freeze, template.EXPIRY * 26, 10, "x", "y"),
     _text("engine/rules/template.py:render", template.render, template.CODE * 60, "12345678"),
     *(
-        _text(f"engine/rules/template.py:{call.__name__}", call, hole * (480 // len(hole)))
-        for call in (template.variables_of, template.names_payment)
+        _text(f"engine/{path}.py:{call.__name__}", call, hole * (480 // len(hole)))
+        for path, call in (
+            ("rules/template", template.variables_of),
+            ("features/session_details/rules", named_templates.names_payment),
+        )
         for hole in ("{{a}}", "{{", "{{" + "a" * 41)
     ),
     _budget(
-        "engine/rules/template.py:named_template_fault",
+        "engine/features/session_details/rules.py:named_template_fault",
         "the longest field",
-        template.named_template_fault,
+        named_templates.named_template_fault,
         "{{" + "a" * FORM_CHARACTERS,
     ),
     _text(
-        "engine/rules/template.py:named_template_fault",
-        template.named_template_fault,
+        "engine/features/session_details/rules.py:named_template_fault",
+        named_templates.named_template_fault,
         template.CODE + "{{a}}" * 94,
     ),
     *(

@@ -33,6 +33,11 @@ PARTS: Final = (
         "engine/features/request_log/rules.py",
         ("engine/features/request_log/test_rules.py",),
     ),
+    Part(
+        "session-details",
+        "engine/features/session_details/rules.py",
+        ("engine/features/session_details/test_rules.py",),
+    ),
     Part("tpdu", "drivers/modem/tpdu", ("drivers/modem/tpdu", "drivers/modem/test_parts.py")),
     Part(
         "smpp",

@@ -113,6 +113,7 @@ def fill_by_hand(database: Path) -> None:
             " 0, 4000000000000, 'pending', NULL, NULL, NULL)"
         )
         conn.execute("INSERT INTO message_hops VALUES (1, '0123456789abcdef')")
+        conn.execute("INSERT INTO invoices VALUES (1, 'inv_1', 'A', 1, 'org_1', '2026-01', '{}')")
         conn.execute("INSERT INTO own_texts VALUES ('smsc', '1234', 0)")
         conn.execute("INSERT INTO own_answers VALUES (1, 'smsc', 0, '1234', 'Done.', '')")
         conn.execute(

@@ -3,7 +3,10 @@
 from dataclasses import replace
 
 import pytest
+import smpplib.command
+import smpplib.consts
 
+from risala.drivers.smpp.protocol.codec import decode
 from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
 from risala.drivers.smpp.protocol.status import STATUSES
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet, sar_tlvs
@@ -63,6 +66,29 @@ def test_class_0_is_a_flash_message(data_coding: int, octets: bytes, text: str):
         told = command(flash, alphabet)
         assert (told.body, told.message_class) == (text, 0)
     assert command(submit()).message_class is None
+
+
+class SequenceOfOne:
+    """What smpplib asks of the client of a PDU."""
+
+    def next_sequence(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize(("data_coding", "message_class"), [(0xF0, 0), (0x18, 0), (0, None)])
+def test_what_smpplib_sends_as_a_flash_message_is_one(data_coding: int, message_class: int | None):
+    theirs = smpplib.command.SubmitSM(
+        "submit_sm",
+        client=SequenceOfOne(),
+        destination_addr="22236123456",
+        dest_addr_ton=smpplib.consts.SMPP_TON_INTL,
+        short_message=b"\0h\0i" if data_coding == 0x18 else b"hi",
+        data_coding=data_coding,
+    )
+    read = decode(theirs.generate())
+    assert isinstance(read, SubmitSm)
+    told = command(read)
+    assert (told.body, told.message_class) == ("hi", message_class)
 
 
 def test_data_coding_0_may_be_latin_1_where_the_settings_say_so():

@@ -158,6 +158,7 @@ async def test_one_whose_carriers_are_gone_waits_and_says_so(open_house, quick, 
         view, timeline = house.gateway.show_message(message_id)
         assert view.status == "pending"
         assert "no enabled carrier serves" in sentence(timeline[-1])
+        assert house.gateway.services.repositories.queue.unserved(10).count == 1
     drivers = {"able": FakeDriver(flash=True)}
     async with open_house(carrier("able"), drivers=drivers) as house:
         await house.wait_status(message_id, "sent")

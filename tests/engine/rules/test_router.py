@@ -13,6 +13,7 @@ from risala.engine.rules.router import (
     pinned,
     plain,
     usual_first,
+    usual_of,
 )
 
 
@@ -177,3 +178,4 @@ def test_the_mark_of_flash_messages_is_kept_from_route_to_route():
     assert as_flash("@a", "+222") == "@a"
     assert (message_class_of("!@a"), message_class_of("@a")) == (0, None)
     assert (plain("!@a"), plain("@a"), plain("!")) == ("@a", "@a", "")
+    assert usual_of("!" + usual_first("a", "+222")) == usual_of(usual_first("a", "+222")) == "a"

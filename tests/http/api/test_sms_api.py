@@ -51,6 +51,20 @@ async def test_null_is_as_if_omitted_and_unknown_members_are_ignored(client, gat
     assert gateway.accepted == [SendMessage("+22236123456", "Hello")]
 
 
+async def test_message_class_0_is_a_flash_message(client, gateway, headers):
+    flash = BODY | {"messageClass": 0}
+    assert (await client.post("/api/sms", headers=headers, json=flash)).status_code == 200
+    batch = {"messages": [flash, BODY, BODY | {"messageClass": None}]}
+    assert (await client.post("/api/sms/batch", headers=headers, json=batch)).status_code == 200
+    assert [command.message_class for command in gateway.accepted] == [0, 0, None, None]
+    for wrong in (1, "0", False, 0.5):
+        body = BODY | {"messageClass": wrong}
+        response = await client.post("/api/sms", headers=headers, json=body)
+        payload = await problem(response, 400, "BAD_REQUEST")
+        assert payload["data"]["issues"][0]["path"] == ["messageClass"]
+    assert len(gateway.accepted) == 4
+
+
 @pytest.mark.parametrize("number", ["3600", "3600.0", "36e2", "3.6E+3", "360000e-2"])
 async def test_a_whole_number_is_one_however_it_is_written(client, gateway, headers, number):
     text = json.dumps(BODY)[:-1] + f', "validitySeconds": {number}}}'

@@ -19,6 +19,7 @@ from risala.engine.features.compat import stored as compat_calls
 from risala.engine.features.request_log.service import request_log
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
+from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope, Unsent
 
@@ -142,6 +143,18 @@ async def test_what_is_refused_stores_nothing(office, autojump_clock, fields, st
     assert text in (None, found[1])
     assert found[1].endswith((", rejected", "for sendsms"))
     assert office.messages() == []
+
+
+async def test_mclass_0_is_a_flash_message(tmp_path, autojump_clock):
+    driver, face = FakeDriver(flash=True), {"kannel": KannelCompat(KannelSettings())}
+    async with open_office(tmp_path, face, driver=driver) as office:
+        _, password = await office.credential("kannel", username="shop")
+        office.who = {"user": "shop", "pass": password}
+        for mclass in ("0", "1", ""):
+            assert (await ask(office, mclass=mclass))[0] == 202
+        for message_id in office.messages():
+            await office.wait_status(message_id, "sent")
+        assert [each.message_class for each in driver.submitted] == [0, None, None]
 
 
 async def test_a_message_that_was_cut_already_is_one_on_the_phone(office, autojump_clock):

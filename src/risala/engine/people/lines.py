@@ -49,16 +49,3 @@ def figure(language: Language, number: str) -> str:
     if language is not Language.ENGLISH:
         text = text.replace(",", "\u00a0").replace(".", ",")
     return ("\u2212" if exact < 0 else "") + text
-
-
-def plural_form(language: Language, count: int) -> str:
-    """Unicode's name of the form that a word has beside a count: ``one``, ``two``, ``few``,
-    ``many`` or ``other``; English and French have the first and the last."""
-    if language is Language.ENGLISH:
-        return "one" if count == 1 else "other"
-    if language is Language.FRENCH:
-        return "one" if count < 2 else "other"
-    if count in (1, 2):
-        return ("one", "two")[count - 1]
-    rest = count % 100
-    return "few" if 3 <= rest <= 10 else "many" if rest > 10 else "other"

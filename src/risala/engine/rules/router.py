@@ -216,6 +216,7 @@ def usual_first(carrier: str, key: str) -> str:
 
 def usual_of(key: str) -> str | None:
     """The usual carrier that comes first in a route; None: it has none."""
+    key = plain(key)
     return key[1:].partition(" ")[0] if key.startswith(USUAL_MARK) else None
 
 

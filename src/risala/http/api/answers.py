@@ -11,14 +11,14 @@ from dataclasses import field
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.accounts import WEEKLY_MESSAGES
-from risala.engine.model.records.answer_rules import (
+from risala.engine.features.answers.rule_records import (
     AnswerRule,
     AnswerRules,
     PausedNumber,
     TriedForward,
     TriedText,
 )
+from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.conversations import (
     ConversationSummary,
     Forwarded,

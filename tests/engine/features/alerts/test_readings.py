@@ -12,9 +12,8 @@ from risala.engine.features.alerts import readings
 from risala.engine.features.alerts.readings import CarrierFacts, EndlessFacts, SilenceFacts
 from risala.engine.features.alerts.records import Alert, AlertKind
 from risala.engine.features.alerts.rules import BLOCKS_MIN, HourOf, Rate, Verdict, latest, usual
-from risala.engine.features.alerts.words import NEVER, alert_words, catalogue
+from risala.engine.features.alerts.words import NEVER, alert_words, catalogue, plural_form
 from risala.engine.model.people import Language
-from risala.engine.people.lines import plural_form
 
 LIMITS = AlertsSection()
 BAD, GOOD, UNKNOWN = Verdict.BAD, Verdict.GOOD, Verdict.UNKNOWN

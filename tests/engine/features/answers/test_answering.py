@@ -8,11 +8,11 @@ from itertools import count
 import pytest
 import trio
 
+from risala.engine.features.answers.rule_records import KEYWORDS_MAX, RULE_TEXT_MAX, RULES_MAX
 from risala.engine.features.answers.stored import rules as stored_rules
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.answer_rules import KEYWORDS_MAX, RULE_TEXT_MAX, RULES_MAX
 from risala.sms.message import Inbound
 
 PHONE, OTHER, OURS = "+22236123456", "+22222999888", "1234"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from risala.engine.features.answers.rule_records import RULE_TEXT_MAX, AnswerRule
 from risala.engine.features.answers.rules.matching import (
     Came,
     answer_of,
@@ -17,7 +18,6 @@ from risala.engine.features.answers.rules.matching import (
     matching,
     template_fault,
 )
-from risala.engine.model.records.answer_rules import RULE_TEXT_MAX, AnswerRule
 from risala.engine.rules.keywords import keyword_of, words_of
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 

@@ -13,7 +13,10 @@ import trio
 from risala.config.numbers import NumbersSection
 from risala.engine.features.conversations.rules import text_id, writer_of
 from risala.engine.features.conversations.stored import conversations, threads
-from risala.engine.features.conversations.stored.conversations import SEARCHED_MAX
+from risala.engine.features.conversations.stored.conversations import (
+    SEARCHED_MAX,
+    ConversationFilter,
+)
 from risala.engine.features.own_data.stored.account_export import _tables
 from risala.engine.features.tables.rules.rendering import name_in
 from risala.engine.journal.inbound import inbound
@@ -31,7 +34,7 @@ from risala.engine.model.errors import (
 from risala.engine.model.feature_work import RetentionWalk, WalkKind
 from risala.engine.model.ids import first_id, key_of
 from risala.engine.model.records.asks import NumberPart, Steps
-from risala.engine.model.records.conversations import GET, LIST, ConversationFilter, Known
+from risala.engine.model.records.conversations import GET, LIST, Known
 from risala.engine.model.records.ledger import PRICE
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.message import Inbound

@@ -10,15 +10,15 @@ import click
 from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.show import output
-from risala.engine.model.people import Language
-from risala.engine.model.records import answer_rules as records
-from risala.engine.model.records.answer_rules import (
+from risala.engine.features.answers import rule_records as records
+from risala.engine.features.answers.rule_records import (
     DAYS,
     AnswerRule,
     AnswerRules,
     PausedNumber,
     TriedText,
 )
+from risala.engine.model.people import Language
 
 RULE: Final = click.argument("rule_id", metavar="RULE")
 _OPTIONS: Final = (

@@ -19,7 +19,7 @@ from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.model.people import Language
 from risala.engine.model.people_records import OwedMail
 from risala.engine.people.letters import Letters, Values, Words, moment
-from risala.engine.people.lines import SayDriver, apart, as_written, figure, one_line, plural_form
+from risala.engine.people.lines import SayDriver, apart, as_written, figure, one_line
 
 Catalogue = Mapping[str, Mapping[str, Any]]
 NEVER: Final = "backup_never"
@@ -114,6 +114,19 @@ def _duration(span_s: float, language: Language) -> str:
         if span_s >= _SHOWN_FROM * size_s:
             return _counted(unit, round(span_s / size_s), language)
     return _counted("minutes", max(1, round(span_s / _MINUTE_S)), language)
+
+
+def plural_form(language: Language, count: int) -> str:
+    """Unicode's name of the form that a word has beside a count: ``one``, ``two``, ``few``,
+    ``many`` or ``other``; English and French have the first and the last."""
+    if language is Language.ENGLISH:
+        return "one" if count == 1 else "other"
+    if language is Language.FRENCH:
+        return "one" if count < 2 else "other"
+    if count in (1, 2):
+        return ("one", "two")[count - 1]
+    rest = count % 100
+    return "few" if 3 <= rest <= 10 else "many" if rest > 10 else "other"
 
 
 def _counted(unit: str, count: int, language: Language) -> str:

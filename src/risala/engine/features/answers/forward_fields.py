@@ -16,6 +16,7 @@ from risala.engine.features.answers.forwards import (
     sms_of,
     targets_of,
 )
+from risala.engine.features.answers.rule_records import AnswerRule, TriedForward
 from risala.engine.features.answers.stored.rules import AnswerRuleRepository
 from risala.engine.kernel.arguments import (
     ArgumentKind,
@@ -27,7 +28,6 @@ from risala.engine.kernel.arguments import (
     text,
 )
 from risala.engine.model.errors import Invalid
-from risala.engine.model.records.answer_rules import AnswerRule, TriedForward
 from risala.engine.model.records.webhooks import URL_MAX
 from risala.engine.rules.people.emails import normalised
 from risala.engine.rules.webhooks.signatures import is_secret

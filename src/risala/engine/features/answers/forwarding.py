@@ -30,6 +30,7 @@ from risala.engine.features.answers.forwards import (
     webhook_body,
 )
 from risala.engine.features.answers.records import AnswerLimits
+from risala.engine.features.answers.rule_records import AnswerRule
 from risala.engine.features.answers.stored.forwards import (
     ForwardRefused,
     ForwardRepository,
@@ -46,7 +47,6 @@ from risala.engine.model.errors import (
     Unavailable,
 )
 from risala.engine.model.people_records import OwedMail
-from risala.engine.model.records.answer_rules import AnswerRule
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.people.letters import Letters, Values, Words, moment, named

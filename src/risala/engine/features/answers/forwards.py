@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from risala.dataclass import dataclass
 from risala.engine.features.answers.records import DAY_MS
+from risala.engine.features.answers.rule_records import AnswerRule
 from risala.engine.model.people import Language
-from risala.engine.model.records.answer_rules import AnswerRule
 from risala.engine.model.records.conversations import FORWARD_KEY
 from risala.engine.model.times import iso
 from risala.sms.limits import TEXT_CHARACTERS_MAX

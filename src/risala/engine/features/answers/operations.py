@@ -6,7 +6,20 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
+from risala.engine.features.answers import rule_records as records
 from risala.engine.features.answers.forward_fields import ForwardFields, tried
+from risala.engine.features.answers.rule_records import (
+    DAYS,
+    KEYWORD_MAX,
+    KEYWORDS_MAX,
+    RULE_NAME_MAX,
+    RULE_TEXT_MAX,
+    RULES_MAX,
+    AnswerRule,
+    AnswerRules,
+    PausedNumber,
+    TriedText,
+)
 from risala.engine.features.answers.rules.matching import (
     VARIABLES,
     VARIABLES_MAX,
@@ -38,19 +51,6 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage, masked
 from risala.engine.model.people import Language
-from risala.engine.model.records import answer_rules as records
-from risala.engine.model.records.answer_rules import (
-    DAYS,
-    KEYWORD_MAX,
-    KEYWORDS_MAX,
-    RULE_NAME_MAX,
-    RULE_TEXT_MAX,
-    RULES_MAX,
-    AnswerRule,
-    AnswerRules,
-    PausedNumber,
-    TriedText,
-)
 from risala.engine.model.records.search import Findable
 from risala.engine.rules.keywords import folded, keyword_of
 from risala.engine.rules.roles import DEVELOPERS, READERS, VIEWERS

@@ -9,7 +9,10 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainValidator
 
 from risala.engine.features.conversations.rules import NO_CARRIER, NO_NUMBER
-from risala.engine.features.conversations.stored.conversations import ConversationRepository
+from risala.engine.features.conversations.stored.conversations import (
+    ConversationFilter,
+    ConversationRepository,
+)
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
@@ -45,7 +48,6 @@ from risala.engine.model.records.conversations import (
     NOT_ANSWERABLE,
     REPLY,
     WAITING_MAX,
-    ConversationFilter,
     Conversations,
     ConversationState,
     ConversationSummary,

@@ -48,18 +48,18 @@ def take(conn: sqlite3.Connection, carriers: Collection[str], message: Inbound) 
     Args:
         carriers: those of the account that it came by.
     """
-    asked: str | None = value_of(
+    carrier: str | None = value_of(
         conn,
         "SELECT carrier FROM own_texts WHERE number = ? AND sent_at >= ?"
         " AND carrier IN (SELECT value FROM json_each(?)) ORDER BY sent_at DESC LIMIT 1",
         (message.sender, message.received_at_ms - ANSWER_MS, json.dumps([*carriers])),
     )
-    if asked is None:
+    if carrier is None:
         return False
     answers = writable(conn, _ANSWERS)
     answers.insert(
         {
-            "carrier": asked,
+            "carrier": carrier,
             "received_at": message.received_at_ms,
             "carrier_ids": " ".join(message.carrier_ids),
             "sender": message.sender,
@@ -70,7 +70,7 @@ def take(conn: sqlite3.Connection, carriers: Collection[str], message: Inbound) 
     answers.delete_where(
         "carrier = ? AND id NOT IN (SELECT id FROM own_answers WHERE carrier = ?"
         " ORDER BY received_at DESC, id DESC LIMIT ?)",
-        (asked, asked, ANSWERS_MAX),
+        (carrier, carrier, ANSWERS_MAX),
     )
     return True
 

@@ -12,6 +12,7 @@ from risala.engine.features.session_details.records import (
     CodeTemplate,
     CodeTemplates,
 )
+from risala.engine.features.session_details.rules import named_template_fault
 from risala.engine.features.session_details.stored_texts import CodeTemplateRepository
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
@@ -26,7 +27,6 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.verify.sessions import TEMPLATE_NAME_CHARACTERS_MAX
 from risala.engine.rules.roles import DEVELOPERS, READERS, VIEWERS
-from risala.engine.rules.template import named_template_fault
 from risala.engine.rules.verify_settings import language_fault
 
 _MOST: Final = TEMPLATE_NAME_CHARACTERS_MAX

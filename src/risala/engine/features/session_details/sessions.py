@@ -11,20 +11,20 @@ from ipaddress import ip_address
 from typing import Any, Final
 
 from risala.engine.features.session_details.records import NAME, SaidDetails
+from risala.engine.features.session_details.rules import (
+    PAYMENT,
+    minor_of,
+    names_payment,
+    same_payment,
+    shown_amount,
+)
 from risala.engine.features.session_details.stored import SessionDetailRepository
 from risala.engine.features.session_details.stored_texts import CodeTemplateRepository
 from risala.engine.model.commands import Beside
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.states import Mode
 from risala.engine.rules.sealing import NONCE_BYTES, Seal
-from risala.engine.rules.template import (
-    PAYMENT,
-    minor_of,
-    names_payment,
-    same_payment,
-    shown_amount,
-    variables_of,
-)
+from risala.engine.rules.template import variables_of
 from risala.engine.rules.verification import VerificationRow
 from risala.engine.verify.session_features import (
     NOTHING,

@@ -21,7 +21,7 @@ from risala.engine.model.features import features
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.records.messages import HELD_DUE_AT, Unserved
 from risala.engine.model.states import Status
-from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED, plain
+from risala.engine.rules.router import FLASH_MARK, NETWORK_EXACTNESS, UNSERVED, plain
 
 # -- after the clock was set back
 
@@ -140,9 +140,9 @@ def _is_active(conn: sqlite3.Connection, organization: int) -> bool:
 def unserved(conn: sqlite3.Connection, count_max: int) -> Unserved:
     """Messages without a carrier, counted up to ``count_max``."""
     rows = conn.execute(
-        f"SELECT recipient FROM message WHERE status = 0 AND route = {NUMBER}"  # noqa: S608 -- constants
-        " AND typeof(recipient) <> 'blob' LIMIT ?",
-        (UNSERVED, count_max),
+        "SELECT recipient FROM message WHERE status = 0 AND typeof(recipient) <> 'blob'"
+        " AND route IN (SELECT no FROM names WHERE name IN (?, ?)) LIMIT ?",
+        (UNSERVED, FLASH_MARK + UNSERVED, count_max),
     )
     prefixes = [recipient_text(number)[: NETWORK_EXACTNESS + 1] for (number,) in rows]
     return Unserved(len(prefixes), tuple(sorted(set(prefixes))))

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Final, NamedTuple
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.asks import Ask, NumberPart
+from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import (
     AUDITED,
     UNAUDITED,
@@ -211,26 +211,6 @@ class Thread:
     answers_by: str | None = None
     """The carrier by which they leave: the one that brought the last text."""
     known: Annotated[Known, WrittenAs.NOTHING] = field(default=Known())
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationFilter:
-    """Which conversations are in a list; None: any."""
-
-    organization_id: str
-    state: str | None = None
-    unread: bool | None = None
-    assigned_to: str | None = None
-    """A user's id; empty: of nobody."""
-    number: str | None = None
-    part: NumberPart | None = None
-    """Digits of the number."""
-    contains: str | None = None
-    """Words of a text or of the person's name."""
-    opted_out: bool | None = None
-    """Whether the person wants no messages any more."""
-    searches_texts: bool = True
-    """False: only names are searched, because the caller sees no texts."""
 
 
 LIST: Final = Ask("conversation.list", Conversations)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from risala.dataclass import dataclass
-from risala.engine.model.commands import Principal
-from risala.engine.model.errors import NotFound
-from risala.engine.model.records import answer_rules as records
-from risala.engine.model.records.answer_rules import (
+from risala.engine.features.answers import rule_records as records
+from risala.engine.features.answers.rule_records import (
     RULE_NAME_MAX,
     RULE_TEXT_MAX,
     RULES_MAX,
     AnswerRule,
 )
+from risala.engine.model.commands import Principal
+from risala.engine.model.errors import NotFound
 from risala.engine.model.states import Mode
 from risala.http.api import answers, fields
 from risala.http.api.fields import Compared

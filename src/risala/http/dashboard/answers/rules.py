@@ -8,15 +8,15 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Conflict, Refusal
-from risala.engine.model.records import answer_rules as records
-from risala.engine.model.records.answer_rules import (
+from risala.engine.features.answers import rule_records as records
+from risala.engine.features.answers.rule_records import (
     DAYS,
     RULE_NAME_MAX,
     RULE_TEXT_MAX,
     RULES_MAX,
     AnswerRule,
 )
+from risala.engine.model.errors import Conflict, Refusal
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.forms import SentForm

@@ -10,10 +10,10 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from risala.dataclass import dataclass
+from risala.engine.features.answers.rule_records import DAYS, AnswerRule
 from risala.engine.features.answers.rules.languages import chosen
 from risala.engine.features.tables.rules.rendering import render, unknown_placeholders
 from risala.engine.model.people import Language
-from risala.engine.model.records.answer_rules import DAYS, AnswerRule
 from risala.engine.rules.keywords import folded, keyword_of, words_of
 from risala.engine.rules.template import word_fault
 

@@ -27,6 +27,7 @@ from risala.engine.features.answers.forwards import (
     targets_of,
 )
 from risala.engine.features.answers.records import DAY_MS, HOUR_MS, AnswerLimits
+from risala.engine.features.answers.rule_records import AnswerRule
 from risala.engine.features.answers.stored.queue import answers_code, is_phone, sent_within_hour
 from risala.engine.journal.messages.messages import OVER, Around, redact
 from risala.engine.journal.people import mails, members, users
@@ -38,7 +39,6 @@ from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.errors import Refusal
 from risala.engine.model.ids import first_id, key_of
 from risala.engine.model.people_records import MailKind, NewMail
-from risala.engine.model.records.answer_rules import AnswerRule
 from risala.engine.model.records.conversations import Forwarded
 from risala.engine.model.records.messages import Acceptance, Stamp
 from risala.engine.model.times import iso, maybe_iso

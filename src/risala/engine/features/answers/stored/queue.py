@@ -26,6 +26,7 @@ from risala.engine.features.answers.records import (
     AnswerLimits,
     WaitingAnswer,
 )
+from risala.engine.features.answers.rule_records import PAUSED_SHOWN, PausedNumber
 from risala.engine.features.answers.rules.languages import chosen
 from risala.engine.journal.messages.messages import Around
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
@@ -41,7 +42,6 @@ from risala.engine.model.features import duty
 from risala.engine.model.ids import KEY_COUNTER_BITS, first_id
 from risala.engine.model.numbers import recipient_number
 from risala.engine.model.people import Language
-from risala.engine.model.records.answer_rules import PAUSED_SHOWN, PausedNumber
 from risala.engine.model.records.conversations import AnswerNote
 from risala.engine.model.records.messages import Acceptance, Stamp
 from risala.engine.model.times import iso, maybe_iso

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from risala.dataclass import dataclass
 from risala.engine.features.answers.forwards import ForwardKind
 from risala.engine.features.answers.records import AnswerKind
+from risala.engine.features.answers.rule_records import RULES_MAX, AnswerRule
 from risala.engine.features.answers.rules.matching import Came, Matched, local, matching
 from risala.engine.features.answers.stored import forwards
 from risala.engine.features.answers.stored.queue import put_in
@@ -30,7 +31,6 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid, SecretLost
 from risala.engine.model.feature_work import Duty
 from risala.engine.model.features import duty
-from risala.engine.model.records.answer_rules import RULES_MAX, AnswerRule
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.records.record import shallow
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, only_word

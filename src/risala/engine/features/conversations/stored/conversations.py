@@ -29,15 +29,35 @@ from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.events import ConversationEvent, EventType
 from risala.engine.model.feature_work import Forgot, RetentionWalk
 from risala.engine.model.ids import derived_id, first_id
-from risala.engine.model.records.asks import CursorPage, Steps
+from risala.engine.model.records.asks import CursorPage, NumberPart, Steps
 from risala.engine.model.records.conversations import (
-    ConversationFilter,
     ConversationState,
     StoredConversation,
 )
 from risala.engine.model.records.messages import Acceptance, Stamp
 from risala.engine.model.records.record import to_json
 from risala.sms.message import Inbound
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFilter:
+    """Which conversations are in a list; None: any."""
+
+    organization_id: str
+    state: str | None = None
+    unread: bool | None = None
+    assigned_to: str | None = None
+    """A user's id; empty: of nobody."""
+    number: str | None = None
+    part: NumberPart | None = None
+    """Digits of the number."""
+    contains: str | None = None
+    """Words of a text or of the person's name."""
+    opted_out: bool | None = None
+    """Whether the person wants no messages any more."""
+    searches_texts: bool = True
+    """False: only names are searched, because the caller sees no texts."""
+
 
 SEARCHED_MAX: Final = 200
 """Conversations in which one page searches by texts: the next one goes on."""
