@@ -48,6 +48,7 @@ PAGES = {
         *("/app/org_1/verify/ver_1/cancel", "/app/org_1/verify/try"),
         *("/app/org_1/verify/try?id=ver_1&answer=denied", "/app/org_1/inbound"),
         *("/app/org_1/answers", "/app/org_1/answers/new", "/app/org_1/answers/rul_1"),
+        *("/app/org_1/repeats", "/app/org_1/repeats/new", "/app/org_1/repeats/rpt_1"),
         *("/app/org_1/handbook", "/app/org_1/handbook?q=signature", "/app/org_1/handbook?q=zzzz"),
         *(f"/app/org_1/handbook/{each}" for each in CHAPTERS),
         *("/app/org_1/search", "/app/org_1/search?q=3456", "/app/org_1/search?q=none"),

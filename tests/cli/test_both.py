@@ -135,6 +135,21 @@ ROWS = (
     Row("text set", ("{saved}", "--language", "ar"), (("language", "ar"),)),
     Row("text delete", ("{saved}",), (("id", "{saved}"),)),
     Row(
+        "repeat create",
+        (
+            *("Rent {n}", "--org", "{org}", "--list", "{listed}", "--text", "Due"),
+            *("--unit", "weeks", "--day", "mon", "--time", "10:00"),
+        ),
+        (("days", ["mon"]), ("nextAt", str), ("state", "active")),
+    ),
+    Row("repeat list", ("--org", "{org}"), (("repeats", list),)),
+    Row("repeat show", ("{repeat}",), (("repeat.name", str), ("upcoming.9.at", str), ("past", []))),
+    Row("repeat set", ("{repeat}", "--time", "09:00", "--every", "2"), (("every", 2),)),
+    Row("repeat pause", ("{repeat}",), (("state", "paused"), ("nextAt", None))),
+    Row("repeat go-on", ("{paused_repeat}",), (("state", "active"), ("nextAt", str))),
+    Row("repeat end", ("{repeat}",), (("state", "ended"), ("reason", "hand"))),
+    Row("repeat delete", ("{repeat}",), (("repeatId", "{repeat}"),)),
+    Row(
         "answer create",
         ("Hours {n}", "--org", "{org}", "--keyword", "hours", "--fr", "De 8 h à 19 h."),
         (("keywords", ["hours"]), ("place", int)),
@@ -743,6 +758,15 @@ class World:
         given = {"organization_id": names["org"], "name": "Own", "keywords": ["own"]}
         names["rule"] = (await reached.perform("answer.create", **given))["ruleId"]
 
+    async def _make_repeat(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        given = {"organization_id": names["org"], "name": "Rent", "text": "Due", "unit": "weeks"}
+        whose = {"organization_id": names["org"], "name": f"Tenants {names['n']}"}
+        listed = (await reached.perform("list.create", **whose))["list"]
+        given |= {"list_id": listed["id"], "time": "10:00"}
+        for name in ("repeat", "paused_repeat"):
+            names[name] = (await reached.perform("repeat.create", **given))["repeatId"]
+        await reached.perform("repeat.pause", repeat_id=names["paused_repeat"])
+
     async def _make_verification(reached: session.GatewaySession, names: dict[str, str]) -> None:
         made = await reached.perform("org.create", name=f"Codes {names['n']}")
         await reached.perform("topup", organization_id=made["id"], amount="1")
@@ -773,6 +797,7 @@ class World:
         ({"listed", "list_name"}, _make_list),
         ({"saved"}, _make_text),
         ({"rule"}, _make_rule),
+        ({"repeat", "paused_repeat"}, _make_repeat),
         ({"draft", "sending"}, _make_draft),
         ({"sender", "asked"}, _make_sender),
         ({"hook", "event"}, _make_hook),
@@ -969,7 +994,7 @@ LISTING = (
     "verify config",
     *("webhook list", "webhook show", "webhook deliveries", "inbound list", "inbound routes"),
     *("conversation list", "search"),
-    *("answer list", "answer show"),
+    *("answer list", "answer show", "repeat list", "repeat show"),
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
     *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),
     *("route", "plugins", "audit-log", "retention show", "kept show", "kept exports"),

@@ -50,6 +50,10 @@ SHAPES = {
     answers.NetworkDemand: "OptOutDemandAnswer",
     answers.OptOutSetup: "OptOutsAnswer",
     answers.ListedOptOut: "ListOptOutAnswer",
+    answers.RepeatedMailing: "RepeatAnswer",
+    answers.RepeatedMailingView: "RepeatViewAnswer",
+    answers.ComingRun: "UpcomingRunAnswer",
+    answers.PastRun: "RepeatRunAnswer",
     answers.UnicodeCharacter: "OddCharacter",
     answers.MessageEstimate: "EstimateAnswer",
     answers.SegmentPrice: "SegmentPriceAnswer",
@@ -66,6 +70,7 @@ SHAPES = {
     webhooks.SenderEvent: "SenderEventModel",
     webhooks.BalanceEvent: "BalanceEventModel",
     webhooks.ConversationEvent: "ConversationEventModel",
+    webhooks.RepeatEvent: "RepeatEventModel",
     webhooks.TrialEvent: "TrialEventModel",
 }
 KINDS = {

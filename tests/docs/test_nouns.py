@@ -29,7 +29,14 @@ TWICE = {
     ),
     **dict.fromkeys(
         (
-            *("BalanceEvent", "ConversationEvent", "InboundEvent", "MessageEvent", "Page"),
+            *(
+                "BalanceEvent",
+                "ConversationEvent",
+                "InboundEvent",
+                "MessageEvent",
+                "Page",
+                "RepeatEvent",
+            ),
             *("SenderEvent", "TrialEvent", "TriedForward", "VerificationEvent"),
         ),
         "of the client, a distribution of its own: the API's words, for who asks it from outside",

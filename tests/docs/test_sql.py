@@ -69,6 +69,7 @@ MAY: dict[str, str] = {
     "engine/features/opt_out_words/stored/heeding.py": HOT,  # of each text of a word or two
     "engine/features/opt_out_words/stored/settings.py": READER,  # small tables
     "engine/features/lists/stored_opt_outs.py": HOT,  # of each text of two words
+    "engine/features/repeats/stored.py": READER,  # of few rows, when a run is due
     "engine/features/conversations/stored/conversations.py": HOT,  # of each text that comes in
     "engine/features/conversations/stored/threads.py": READER,  # messages of both ways
     "engine/features/conversations/stored/usual_carriers.py": READER,  # of each message, if sticky

@@ -58,6 +58,7 @@ ERRANDS = (
     "export",
     "forget",
     "mailing",
+    "repeat",
     "talk",
     "answer",
 )

@@ -422,6 +422,67 @@ class ListedOptOut:
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatedMailing:
+    """A mailing to a list, that repeats."""
+
+    repeat_id: str
+    name: str
+    state: str
+    """``active``, ``paused`` or ``ended``."""
+    list_id: str
+    text: str
+    from_hour: int
+    to_hour: int
+    unit: str
+    every: int
+    days: tuple[str, ...]
+    month_days: tuple[int, ...]
+    time: str
+    """In the organization's time zone."""
+    starts_on: str
+    runs: int
+    created_at: datetime
+    reason: str | None = None
+    """Why it is paused, or has ended."""
+    sender: str | None = field(default=None, metadata={WIRE: "from"})
+    pace: int | None = None
+    until: str | None = None
+    count: int | None = None
+    next_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComingRun:
+    """A run ahead."""
+
+    at: datetime
+    note: str | None = None
+    """``short_month``, ``skipped_hour`` or ``second_hour``."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run that was due."""
+
+    due_at: datetime
+    outcome: str
+    """``started``, ``made``, or why nothing was sent."""
+    missed: int
+    mailing_id: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedMailingView:
+    """A mailing that repeats, with its runs."""
+
+    repeat: RepeatedMailing
+    time_zone: str
+    upcoming: tuple[ComingRun, ...]
+    past: tuple[PastRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FoundThing:
     """Something that a search found."""
 

@@ -559,6 +559,99 @@ class AsyncRisala:
         )  # fmt: skip
         return await self._caller.ask(call)
 
+    # -- mailings that repeat
+
+    async def list_repeats(self) -> tuple[answers.RepeatedMailing, ...]:
+        """The mailings that repeat: the next due first."""
+        return await self._caller.ask(calls.read_all("/api/repeats/list", answers.RepeatedMailing))
+
+    async def get_repeat(self, repeat_id: str) -> answers.RepeatedMailingView:
+        """One with its next runs, and those that were due."""
+        call = calls.read_one(
+            "/api/repeats/get", answers.RepeatedMailingView, repeatId=repeat_id
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
+    async def create_repeat(
+        self,
+        name: str,
+        list_id: str,
+        text: str,
+        *,
+        unit: str,
+        time: str,
+        every: int | None = None,
+        days: Iterable[str] | None = None,
+        month_days: Iterable[int] | None = None,
+        starts_on: str | None = None,
+        until: str | None = None,
+        count: int | None = None,
+        sender: str | None = None,
+        pace: int | None = None,
+        from_hour: int | None = None,
+        to_hour: int | None = None,
+    ) -> answers.RepeatedMailing:
+        """Send a text to a list again and again: every so many ``days``, ``weeks`` or
+        ``months``."""
+        call = calls.do_once(
+            "/api/repeats/create", answers.RepeatedMailing, name=name, listId=list_id, text=text,
+            unit=unit, time=time, every=every, days=None if days is None else [*days],
+            monthDays=None if month_days is None else [*month_days], startsOn=starts_on,
+            until=until, count=count, pace=pace, fromHour=from_hour, toHour=to_hour,
+            **{"from": sender},
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
+    async def update_repeat(
+        self,
+        repeat_id: str,
+        *,
+        name: str | None = None,
+        list_id: str | None = None,
+        text: str | None = None,
+        unit: str | None = None,
+        time: str | None = None,
+        every: int | None = None,
+        days: Iterable[str] | None = None,
+        month_days: Iterable[int] | None = None,
+        until: str | None = None,
+        count: int | None = None,
+        sender: str | None = None,
+        pace: int | None = None,
+        from_hour: int | None = None,
+        to_hour: int | None = None,
+    ) -> answers.RepeatedMailing:
+        """Change what is given; an empty ``until`` and a ``count`` of 0 take the end away."""
+        call = calls.read_one(
+            "/api/repeats/update", answers.RepeatedMailing, repeatId=repeat_id, name=name,
+            listId=list_id, text=text, unit=unit, time=time, every=every,
+            days=None if days is None else [*days],
+            monthDays=None if month_days is None else [*month_days],
+            until=until, count=count, pace=pace, fromHour=from_hour, toHour=to_hour,
+            **{"from": sender},
+        )  # fmt: skip
+        return await self._caller.ask(call)
+
+    async def pause_repeat(self, repeat_id: str) -> answers.RepeatedMailing:
+        """Let no run take place before :meth:`resume_repeat`."""
+        call = calls.do_once("/api/repeats/pause", answers.RepeatedMailing, repeatId=repeat_id)
+        return await self._caller.ask(call)
+
+    async def resume_repeat(self, repeat_id: str) -> answers.RepeatedMailing:
+        """Go on with the next run from now."""
+        call = calls.do_once("/api/repeats/resume", answers.RepeatedMailing, repeatId=repeat_id)
+        return await self._caller.ask(call)
+
+    async def end_repeat(self, repeat_id: str) -> answers.RepeatedMailing:
+        """End it for good; mailings that have begun go on."""
+        call = calls.do_once("/api/repeats/end", answers.RepeatedMailing, repeatId=repeat_id)
+        return await self._caller.ask(call)
+
+    async def delete_repeat(self, repeat_id: str) -> answers.RepeatedMailing:
+        """Delete it with its list of runs; their mailings stay."""
+        call = calls.do_once("/api/repeats/delete", answers.RepeatedMailing, repeatId=repeat_id)
+        return await self._caller.ask(call)
+
     # -- search
 
     async def search(self, query: str) -> tuple[answers.FoundThing, ...]:

@@ -116,6 +116,20 @@ class ConversationEvent(WebhookEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatEvent(WebhookEvent):
+    """`repeat.begun`, `repeat.skipped`, `repeat.ended`."""
+
+    repeat_id: str
+    name: str
+    due_at: datetime | None = None
+    """None of `repeat.ended`."""
+    mailing_id: str | None = None
+    """The mailing that begins; None: nothing is sent."""
+    reason: str | None = None
+    """Why it was skipped, or ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEvent(WebhookEvent):
     """`webhook.test`: sent by hand, to see whether the endpoint is there."""
 
@@ -131,6 +145,7 @@ KINDS: Final[Mapping[str, type[WebhookEvent]]] = {
     **dict.fromkeys(
         ("conversation.received", "conversation.assigned", "conversation.paused"), ConversationEvent
     ),
+    **dict.fromkeys(("repeat.begun", "repeat.skipped", "repeat.ended"), RepeatEvent),
     "webhook.test": TrialEvent,
 }
 

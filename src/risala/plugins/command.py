@@ -57,6 +57,7 @@ BUILT_IN: Final = frozenset(
             "phone",
             "plugins",
             "price",
+            "repeat",
             "restore",
         ),
         *(

@@ -14,11 +14,13 @@ from risala.engine.model.events import (
     EventType,
     InboundEvent,
     MessageEvent,
+    RepeatEvent,
     SenderEvent,
     TrialEvent,
     VerificationEvent,
     event_body,
 )
+from risala.engine.model.times import iso
 from risala.engine.rules.webhooks.types import TYPES
 
 AT = 1_795_231_187_670
@@ -142,6 +144,21 @@ GOLDEN: list[tuple[Event, str]] = [
         ConversationEvent(EventType.CONVERSATION_PAUSED, *LIVE, "cnv_1", TO, "inb_1", None),
         f'"type":"conversation.paused",{HEAD}false,"conversationId":"cnv_1","number":"{TO}",'
         '"messageId":"inb_1","assignedTo":null',
+    ),
+    (
+        RepeatEvent(EventType.REPEAT_BEGUN, *LIVE, "rpt_1", "Rent", AT, "mlg_1", None),
+        f'"type":"repeat.begun",{HEAD}false,"repeatId":"rpt_1","name":"Rent",'
+        f'"dueAt":"{iso(AT)}","mailingId":"mlg_1","reason":null',
+    ),
+    (
+        RepeatEvent(EventType.REPEAT_SKIPPED, *LIVE, "rpt_1", "Rent", AT, None, "missed"),
+        f'"type":"repeat.skipped",{HEAD}false,"repeatId":"rpt_1","name":"Rent",'
+        f'"dueAt":"{iso(AT)}","mailingId":null,"reason":"missed"',
+    ),
+    (
+        RepeatEvent(EventType.REPEAT_ENDED, *LIVE, "rpt_1", "Rent", None, None, "until"),
+        f'"type":"repeat.ended",{HEAD}false,"repeatId":"rpt_1","name":"Rent",'
+        '"dueAt":null,"mailingId":null,"reason":"until"',
     ),
     (
         TrialEvent(EventType.WEBHOOK_TEST, *LIVE, "whe_1"),

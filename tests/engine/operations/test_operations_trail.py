@@ -174,6 +174,8 @@ class World:
         await self.do("list.add", list_id=list_id, number=TO, cells={"name": PERSON})
         saved = await self.do("text.create", name="News", language="fr", text=BODY, **mine)
         rule = await self.do("answer.create", name="Hours", **mine)
+        rent = {"name": "Rent", "text": BODY, "unit": "weeks", "time": "10:00", "list_id": list_id}
+        repeat = await self.do("repeat.create", **rent, **mine)
         sender = await self.do("sender.request", name="Shop", description="News", **mine)
         hook = await self.do(
             "webhook.create",
@@ -216,6 +218,9 @@ class World:
             "cells": [PARENT],
             "saved_text_id": saved["id"],
             "rule_id": rule["ruleId"],
+            "repeat_id": repeat["repeatId"],
+            "unit": "weeks",
+            "time": "10:00",
             "language": "ar",
             "text": BODY,
             "sender_id": sender["id"],
@@ -430,6 +435,12 @@ class World:
             await commit(lambda conn: conn.execute("UPDATE exports SET state = 'ready'"))
         if "replay" in name:
             await commit(lambda conn: conn.execute("UPDATE webhook_delivery SET state = 'failed'"))
+        if name == "repeat.go_on":
+            paused = "UPDATE mailing_repeats SET state = 'paused', next_at = NULL"
+            await commit(lambda conn: conn.execute(paused))
+        if name == "repeat.pause":
+            active = "UPDATE mailing_repeats SET state = 'active', next_at = 1"
+            await commit(lambda conn: conn.execute(active))
         if name == "answer.resume":
             far = 1 << 45
             values = (self.organization_id, WRITER, far)
@@ -533,6 +544,7 @@ class World:
             "list.add": {"number": "+22236000009", "cells": {"class": PERSON}},
             "text.create": {"name": "Other"},
             "answer.create": {"name": "Other"},
+            "repeat.create": {"name": "Other"},
             "text.set": {"name": "Renamed"},
             "sender.request": {"name": "Other", "description": "News"},
             "sender.check": {"name": "Shop"},
@@ -563,6 +575,7 @@ class World:
             "conversation.reply": {"number": WRITER, "body": BODY},
             "conversation.mark": {"number": WRITER, "state": "done"},
             "answer.set": {"text_fr": BODY},
+            "repeat.set": {"name": "Renamed"},
             "answer.resume": {"number": WRITER},
             "country.open": {"country": "SN", "uses": ["send"]},
             "country.close": {"country": "SN", "uses": ["send"]},
@@ -628,6 +641,8 @@ LAST = (
     "list.delete",
     "text.delete",
     "answer.delete",
+    "repeat.end",
+    "repeat.delete",
     "account.confirm_email",
     "account.leave",
     "account.delete",

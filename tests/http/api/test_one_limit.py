@@ -15,6 +15,7 @@ from risala.engine.features.answers import operations as answer_rules
 from risala.engine.features.code_figures import operations as code_figures
 from risala.engine.features.conversations import operations as conversations
 from risala.engine.features.opt_out_words import operations as opt_out_words
+from risala.engine.features.repeats import operations as repeats
 from risala.engine.features.search import operations as search
 from risala.engine.kernel import arguments
 from risala.engine.kernel.arguments import Arguments
@@ -59,6 +60,9 @@ MINE = {
     "role": "stop",
     "language": "fr",
     "list_id": "lst_1",
+    "repeat_id": "rpt_1",
+    "unit": "weeks",
+    "time": "10:00",
     "number": TO,
 }
 
@@ -121,6 +125,22 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
     ("UpdateRuleBody", "place"): (by_operation(answer_rules.SetRule, "place"), int),
     ("OptOutAnswerBody", "text"): (by_operation(opt_out_words.SetOptOutAnswer, "text"), text_of),
     ("ListOptOutBody", "note"): (by_operation(opt_out_words.OfListedNumber, "note"), text_of),
+    **{
+        (body, name): (by_operation(model, argument), make)
+        for body, model in (
+            ("CreateRepeatBody", repeats.CreateRepeat),
+            ("UpdateRepeatBody", repeats.SetRepeat),
+        )
+        for name, argument, make in (
+            ("name", "name", text_of),
+            ("text", "text", text_of),
+            ("pace", "pace", int),
+            ("every", "every", int),
+            ("count", "count", int),
+            ("fromHour", "from_hour", int),
+            ("toHour", "to_hour", int),
+        )
+    },
     ("TryTextBody", "text"): (by_operation(answer_rules.TryText, "text"), text_of),
     ("SearchBody", "query"): (by_operation(search.FindAnything, "query"), text_of),
     ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
@@ -232,6 +252,9 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "RemoveOptOutWordBody": (opt_out_words.NamesWord,),
     "OptOutAnswerBody": (opt_out_words.SetOptOutAnswer,),
     "ListOptOutBody": (opt_out_words.OfListedNumber,),
+    "CreateRepeatBody": (repeats.CreateRepeat,),
+    "UpdateRepeatBody": (repeats.SetRepeat,),
+    "RepeatBody": (repeats.OfRepeat,),
     "ListEntriesBody": (money.ListEntries,),
     "SearchBody": (search.FindAnything,),
     "CreateEndpointBody": (webhooks.CreateEndpoint,),

@@ -201,6 +201,9 @@ async def _organization(city: City, name: str) -> None:
     things["saved_text_id"] = saved["id"]
     rule = await city.do("answer.create", name="Hours", **whose)
     things["rule_id"] = rule["ruleId"]
+    rent = {"name": "Rent", "text": "Due", "unit": "weeks", "time": "10:00"}
+    repeat = await city.do("repeat.create", list_id=things["list_id"], **rent, **whose)
+    things["repeat_id"] = repeat["repeatId"]
     paid = await city.do("payment.begin", method="bankily", amount="5", **whose)
     things["payment_id"] = paid["id"]
     things["invoice_id"] = (await issued(city.gateway.services, made)).id

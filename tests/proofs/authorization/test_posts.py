@@ -179,6 +179,10 @@ class Poster:
             fields["name"] = f"New {next(numbers)}"
         if "/answers" in route.path:
             fields["days"] = "mon"
+        if "/repeats" in route.path:
+            fields |= {"unit": "weeks", "time": "10:00", "every": "1", "days": "mon"}
+            fields |= {"from_hour": "8", "to_hour": "20"}
+            fields["list_id"] = await recipient_list(self, route)
         if route.path == "/account/delete":
             fields["email"] = self.email
         fields.update(changed)
@@ -298,6 +302,15 @@ async def rule(poster, route):
     return made["ruleId"]
 
 
+async def repeat(poster, route):
+    rent = {"name": "Rent", "text": "Due", "unit": "weeks", "time": "10:00"}
+    rent |= {"list_id": await recipient_list(poster, route), **poster.own}
+    made = await poster.city.do("repeat.create", **rent)
+    if route.path.endswith("/go-on"):
+        await poster.city.do("repeat.pause", repeat_id=made["repeatId"])
+    return made["repeatId"]
+
+
 async def carrier(poster, route):
     return "fake"
 
@@ -314,6 +327,7 @@ THINGS = {
     "action": action, "text_id": bank_text, "hook_id": hook,
     "mailing_id": mailing, "row": row, "list_id": recipient_list, "saved_text_id": saved_text,
     "conversation_id": conversation, "invoice_id": invoice, "rule_id": rule,
+    "repeat_id": repeat,
 }  # fmt: skip
 
 

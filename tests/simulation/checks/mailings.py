@@ -32,6 +32,8 @@ class Mailings:
         """Those that somebody wanted to delete, whether or not the wish was answered."""
         self.people: dict[str, str] = {}
         """Word → number."""
+        self.repeats: dict[str, str] = {}
+        """Those that repeat → the name that their runs' mailings have."""
         self.lists = 0
         self._numbers = 0
 
@@ -56,8 +58,29 @@ def faults(world: World, house: object, conn: sqlite3.Connection) -> Iterable[st
     for row in rows.values():
         yield from _mailing(world, conn, row, messages.get(row["id"], {}))
     yield from _people(world, messages)
+    yield from _repeats(world, conn)
     world.tally["mailings"] += len(rows)
     world.tally["messages of mailings"] += sum(map(len, messages.values()))
+
+
+def _repeats(world: World, conn: sqlite3.Connection) -> Iterable[str]:
+    """Each run has one mailing, and each such mailing one run: none took place twice."""
+    runs = conn.execute(
+        "SELECT repeat_id, due_at, outcome, mailing_id FROM main.repeat_runs"
+    ).fetchall()
+    world.tally["runs of repeats"] += len(runs)
+    known = Counter(run["mailing_id"] for run in runs if run["mailing_id"] is not None)
+    for mailing_id in (each for each, count in known.items() if count > 1):
+        yield f"DOUBLED: mailing {mailing_id} is of several runs"
+    for run in runs:
+        if run["outcome"] == "made":
+            yield f"the run {run['due_at']} of {run['repeat_id']} hangs"
+    names = {*world.mailings.repeats.values()}
+    for mailing in conn.execute(
+        "SELECT id, name, source FROM main.mailings WHERE deleted_at IS NULL AND source = 'list'"
+    ):
+        if mailing["name"] in names and mailing["id"] not in known:
+            yield f"DOUBLED: mailing {mailing['id']} is of no run of its repeat"
 
 
 def _messages(conn: sqlite3.Connection) -> dict[str, dict[int, sqlite3.Row]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import trio
 from tests.simulation.house import OPERATOR
@@ -37,6 +39,37 @@ class Mailers(Desk):
             await self._watch_over(self.dice.choice(known))
         else:
             await self.make_mailing()
+
+    # -- one that repeats
+
+    async def repeat(self) -> None:
+        """Let a list be written to each day, soon for the first time; or do something with one."""
+        owner, life = self.house.owner(self.organization()), self.world.life
+        assert owner.organization_id is not None
+        given = {"organization_id": owner.organization_id}
+        known = (await self.do("repeat.list", owner, **given))["repeats"]
+        if known and self.dice.random() < 0.5:
+            step = self.dice.choice(("pause", "go_on", "set", "end", "show"))
+            one, more = self.dice.choice(known), {"count": 2} if step == "set" else {}
+            await self.do(f"repeat.{step}", owner, repeat_id=one["repeatId"], **more)
+            self.say(step, self.world.short(one["repeatId"]))
+            return
+        upload = await self.gateway.receive_upload(
+            owner.organization_id, _chunks(self._table()), "people.csv", owner
+        )
+        self.world.mailings.lists += 1
+        name = f"list {self.world.mailings.lists}"
+        listed = await self.do("list.create", owner, name=name, upload=upload, **given)
+        zone = (await self.do("org.show", owner, **given))["timeZone"]
+        soon_ms = self.world.now_ms() + self.dice.choice((20_000, 70_000, 200_000))
+        there = datetime.fromtimestamp(soon_ms / 1000, ZoneInfo(zone))
+        arguments = {"name": f"repeat of {name}", "unit": "days", "time": f"{there:%H:%M}"}
+        arguments |= {"text": self.dice.choice(TEXTS[:2]), "from_hour": 0, "to_hour": 24}
+        arguments["list_id"] = listed["list"]["id"]
+        made = await self.do("repeat.create", owner, **arguments, **given)
+        if not self.world.gone(life):
+            self.world.mailings.repeats[made["repeatId"]] = made["name"]
+            self.say("repeats", self.world.short(made["repeatId"]))
 
     # -- making one
 

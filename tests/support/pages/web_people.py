@@ -19,6 +19,7 @@ import web_lists
 import web_mailings
 import web_messages
 import web_opt_out_words
+import web_repeats
 import web_requests
 import web_search
 import web_statements
@@ -908,6 +909,7 @@ class FakeWebGateway:
         told = told or web_lists.answer(name, arguments)
         told = told or web_conversations.answer(name, arguments)
         told = told or web_answers.answer(name, arguments)
+        told = told or web_repeats.answer(name, arguments)
         if name == "opt_outs.add_word" and self.refuse_word is not None:
             raise self.refuse_word
         told = told or web_opt_out_words.answer(name, arguments)

@@ -53,6 +53,7 @@ class AuditImage(StrEnum):
     OVERRIDE = "override"
     PAYMENT = "payment"
     RECIPIENT_LIST = "recipient_list"
+    REPEAT = "repeat"
     RETENTION_DAYS = "retention_days"
     ROUTE = "route"
     SAVED_TEXT = "saved_text"

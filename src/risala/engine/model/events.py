@@ -38,6 +38,9 @@ class EventType(StrEnum):
     CONVERSATION_RECEIVED = "conversation.received"
     CONVERSATION_ASSIGNED = "conversation.assigned"
     CONVERSATION_PAUSED = "conversation.paused"
+    REPEAT_BEGUN = "repeat.begun"
+    REPEAT_SKIPPED = "repeat.skipped"
+    REPEAT_ENDED = "repeat.ended"
     WEBHOOK_TEST = "webhook.test"
 
 
@@ -237,6 +240,36 @@ class ConversationEvent(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatEvent(Event):
+    """A mailing that repeats was due, or repeats no more."""
+
+    TYPES: ClassVar[tuple[EventType, ...]] = (
+        EventType.REPEAT_BEGUN,
+        EventType.REPEAT_SKIPPED,
+        EventType.REPEAT_ENDED,
+    )
+
+    name: str
+    due_at: Moment | None
+    """When it was due; null of `repeat.ended`."""
+    mailing_id: str | None
+    """The mailing of this run, as `mailingId` of conversations' messages; null where none was
+    made."""
+    reason: str | None
+    """Why it was skipped: `missed`, `no_money`, `empty` or `refused`; or why it ended: `hand`,
+    `until`, `count`, `list_gone`, `no_money` or `owner_left`."""
+
+    def members(self) -> dict[str, Any]:
+        return {
+            "repeatId": self.subject,
+            "name": self.name,
+            "dueAt": None if self.due_at is None else iso(self.due_at),
+            "mailingId": self.mailing_id,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class TrialEvent(Event):
     """A test event was sent to the endpoint; nothing happened."""
 
@@ -250,7 +283,7 @@ FAMILIES: Final[Mapping[EventType, type[Event]]] = {
     kind: family
     for family in (
         *(MessageEvent, InboundEvent, VerificationEvent),
-        *(SenderEvent, BalanceEvent, ConversationEvent, TrialEvent),
+        *(SenderEvent, BalanceEvent, ConversationEvent, RepeatEvent, TrialEvent),
     )
     for kind in family.TYPES
 }

@@ -39,6 +39,7 @@ NAMES: Final[tuple[str, ...]] = (
     *("code_figures", "session_details", "reverse", "channels", "fixed_numbers"),
     *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations", "answers"),
     "opt_out_words",
+    "repeats",
     "search",
     "overview",
     "handbook",
@@ -134,6 +135,9 @@ class Feature:
     stores: Mapping[str, Declared] = field(default_factory=dict)
     """Tables of the feature with what takes room besides messages, by the names of
     ``StoredOfKind``: each a ``StoredTable``."""
+    restored: Declared | None = None
+    """In a restored database, keeps what was done since the backup from being done again: a
+    function of a connection, in a transaction."""
     holds_uploads: Declared | None = None
     """The names of uploads that it may read again: a function of a connection."""
     duties: Mapping[Duty, Declared] = field(default_factory=dict)

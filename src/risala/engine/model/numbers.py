@@ -54,7 +54,7 @@ EVENT_TYPES: Final = Numbered(
     *("sms.sent", "sms.delivered", "sms.failed", "verify.sent", "verify.approved"),
     *("verify.failed", "sms.received", "balance.low", "sender.approved", "sender.denied"),
     *("webhook.test", "sms.canceled", "conversation.received", "conversation.assigned"),
-    "conversation.paused",
+    *("conversation.paused", "repeat.begun", "repeat.skipped", "repeat.ended"),
 )
 
 PENDING: Final = 0

@@ -73,11 +73,19 @@ def choices_of(plan: NumberingPlan, currency: str) -> tuple[EventChoice, ...]:
         _choice("conversation.received", N_("A conversation has a new text."), **talk),
         _choice("conversation.assigned", N_("A conversation was given to a member."), **talk),
         _choice("conversation.paused", N_("Automatic answers to a number are paused."), **talk),
+        _choice("repeat.begun", N_("A repeating mailing begins."), name="Rent"),
+        _choice(
+            "repeat.skipped",
+            N_("A repeating mailing was due, and nothing is sent."),
+            name="Rent",
+            reason="missed",
+        ),
+        _choice("repeat.ended", N_("A repeating mailing has ended."), name="Rent", reason="until"),
     )
 
 
 GROUPS: Final = (
-    (NC_("group of events", "Messages"), ("sms", "conversation")),
+    (NC_("group of events", "Messages"), ("sms", "conversation", "repeat")),
     (NC_("group of events", "Codes"), ("verify",)),
     (NC_("group of events", "Account"), ("balance", "sender")),
 )

@@ -140,6 +140,12 @@ FAULTS: Final[Mapping[str, str]] = {
     "too_long": N_("This is too long."),
     "out_of_range": N_("This number is too small or too large."),
     "empty": N_("Write the text first."),
+    "invalid_unit": N_("Choose days, weeks or months."),
+    "invalid_day": N_("Write a day of the calendar."),
+    "outside_hours": N_(
+        "At this time its mailings do not send. Choose another time, or other hours below."
+    ),
+    "no_run": N_("So there is no run any more. Choose a later end."),
     "named_twice": N_("Another header field has this name already."),
     "no_price": N_(
         "This country has no price. Set one for the organization, or a general one in the settings "

@@ -58,6 +58,13 @@ SPOKEN: Final = (
     N_("Nothing was charged or refunded in this month, so it has no invoice."),
     N_("Automatic answers to this number are not paused."),
     N_("An organization can have at most {count} rules. Delete one first."),
+    N_("An organization can have at most {count} repeats. Delete one first."),
+    N_("This repeat is active."),
+    N_("This repeat is paused."),
+    N_("This repeat is not paused."),
+    N_("This repeat has ended."),
+    N_("Its mailing was deleted or stopped before it was started."),
+    N_("The service was restored from a backup before this mailing was started. Start it by hand."),
     N_(
         "The conversation has gone on since you read it. Read what is new, then send your answer"
         " again."

@@ -129,7 +129,13 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
             "list-people.jsonl",
             "lists.jsonl",
         ),
-        *("mailing-rows.jsonl", "mailings.jsonl", "messages.jsonl", "opt-outs.jsonl"),
+        *(
+            "mailing-repeat-runs.jsonl",
+            "mailing-rows.jsonl",
+            "mailings.jsonl",
+            "messages.jsonl",
+            "opt-outs.jsonl",
+        ),
         *("payments.jsonl", "reverse-verifications.jsonl", "saved-texts.jsonl", "settings.json"),
         *("verification-details.jsonl", "verifications.jsonl"),
     ]

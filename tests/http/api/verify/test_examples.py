@@ -13,6 +13,8 @@ ASKS_FOR = {
     *("/api/conversations/get", "/api/conversations/reply", "/api/conversations/mark"),
     *("/api/answers/update", "/api/answers/delete", "/api/answers/resume"),
     "/api/opt-outs/words/remove",
+    *("/api/repeats/get", "/api/repeats/create", "/api/repeats/update", "/api/repeats/pause"),
+    *("/api/repeats/resume", "/api/repeats/end", "/api/repeats/delete"),
     *("/api/opt-outs/lists/add", "/api/opt-outs/lists/remove"),
     *("/api/webhooks/test", "/api/webhooks/deliveries", "/api/webhooks/replay"),
 }

@@ -32,6 +32,9 @@ TYPES: Final = (
     "conversation.received",
     "conversation.assigned",
     "conversation.paused",
+    "repeat.begun",
+    "repeat.skipped",
+    "repeat.ended",
     "webhook.test",
 )
 """The engine's values; a test compares the two, so that help needs no engine."""
@@ -73,6 +76,7 @@ def trigger(
       verify.sent verify.approved verify.failed
       sender.approved sender.denied balance.low webhook.test
       conversation.received conversation.assigned conversation.paused
+      repeat.begun repeat.skipped repeat.ended
 
     \b
     Examples:

@@ -125,7 +125,8 @@ def webhook_create(made: EndpointWithSecret) -> None:
 
     Without --type it gets the events of sending and of codes. Ask for the others by their names:
     sms.delivered, sms.canceled, sms.received, balance.low, sender.approved, sender.denied,
-    conversation.received, conversation.assigned, conversation.paused.
+    conversation.received, conversation.assigned, conversation.paused, repeat.begun,
+    repeat.skipped, repeat.ended.
 
     \b
     Examples:

@@ -148,6 +148,7 @@ class MailingChecking:
         self._read_again.discard(mailing.id)
         await mailings.finish_check(mailing.id)
         await self._files.drop_rows(stored)
+        self._sources.checked.publish(mailing.id)
 
     async def _store_next(self, mailing: Mailing, lines: Generator[_Lines]) -> bool:
         """Store the next rows; False: there are no more."""
@@ -183,6 +184,7 @@ class MailingChecking:
         ended = {"state": MailingState.STOPPED, "ended_at": self._sources.clock.now_ms()}
         states = (MailingState.CHECKING,)
         await self._sources.mailings.change(None, stored.mailing.id, ended, states)
+        self._sources.checked.publish(stored.mailing.id)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         if self._inline:

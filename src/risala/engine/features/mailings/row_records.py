@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from risala.dataclass import dataclass
 from risala.engine.features.mailings.records import Mailing, MailingRow
 from risala.engine.features.tables.records import RowFault
+
+StoreBeside = Callable[[Any, str], None]
+"""What is stored in the transaction that makes a mailing: a function of the connection and the
+mailing's id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, Final
 
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.features.lists.growing import write_rows
 from risala.engine.features.lists.stored import RecipientListRepository
 from risala.engine.features.mailings.checking import MailingChecking
@@ -31,6 +32,7 @@ from risala.engine.features.mailings.records import (
     RowState,
     TableColumns,
 )
+from risala.engine.features.mailings.row_records import StoreBeside
 from risala.engine.features.mailings.sources import MailingSources, new_row
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.tables.reading import WriteWorkbook, table_processes
@@ -84,6 +86,11 @@ class MailingService:
     @property
     def uploads(self) -> Uploads:
         return self._sources.uploads
+
+    @property
+    def checked(self) -> Broadcast[str]:
+        """Mailings whose rows are all checked, by their ids."""
+        return self._sources.checked
 
     @property
     def tasks(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
@@ -155,8 +162,19 @@ class MailingService:
 
     # -- drafts
 
-    async def create(self, new: NewMailing, *, by: AuditEntry | None = None) -> Mailing:
+    async def create(
+        self,
+        new: NewMailing,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        beside: StoreBeside | None = None,
+        by: AuditEntry | None = None,
+    ) -> Mailing:
         """Read what is given, and make a mailing of it whose rows are then stored and checked.
+
+        Args:
+            settings: by the names of the record's fields, those that are not the usual ones.
+            beside: as the journal's ``add`` takes it.
 
         Raises:
             NotFound: there is no such upload or list.
@@ -171,7 +189,7 @@ class MailingService:
                 used = self.uploads.used(new.upload, new.organization_id)
                 upload = stack.enter_context(used)
             table = await self._files.read_new(new, upload)
-            return await self._add(by, new, table, {})
+            return await self._add(by, new, table, settings or {}, beside)
 
     async def columns(self, organization_id: str, upload: str) -> TableColumns:
         """What an uploaded file has, before anything is made of it.
@@ -378,6 +396,7 @@ class MailingService:
         new: NewMailing,
         table: ReadTable,
         settings: Mapping[str, Any],
+        beside: StoreBeside | None = None,
     ) -> Mailing:
         try:
             _refuse_unknown(new.text, table.result.recognised.columns)
@@ -389,6 +408,7 @@ class MailingService:
                 new.list_id,
                 size=await self._files.size(table.upload),
                 bytes_max=self._sources.settings.limits.stored_bytes,
+                beside=beside,
             )
         except BaseException:
             if new.upload is None:  # what was uploaded can be used again

@@ -10,6 +10,7 @@ from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.alarm import Bell
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.features.mailings.records import Mailing
 from risala.engine.features.mailings.row_records import NewRow
@@ -49,6 +50,8 @@ class MailingSources:
     set_aside: SetAsideItems
     to_check: Bell = field(default_factory=Bell)
     """Rings when the rows of a mailing are to be stored."""
+    checked: Broadcast[str] = field(default_factory=Broadcast)
+    """A mailing's rows are all checked: it is a draft, or its file was lost."""
 
     def principal_of(self, mailing: Mailing) -> Principal:
         """The principal as which a mailing sends."""

@@ -26,6 +26,7 @@ from risala.engine.model.events import (
     EventType,
     InboundEvent,
     MessageEvent,
+    RepeatEvent,
     SenderEvent,
     TrialEvent,
     VerificationEvent,
@@ -293,6 +294,8 @@ def frozen_of(event: Event) -> str | None:
             return _json([event.balance, event.low_balance, event.currency])
         case ConversationEvent():
             return _json([event.message_id, event.number, event.assigned_to])
+        case RepeatEvent():
+            return _json([event.name, event.due_at, event.mailing_id, event.reason])
     return None
 
 
@@ -338,6 +341,11 @@ def _conversation(row: EventRow) -> Event:
     return ConversationEvent(*_whose(row), number, message_id, assigned_to)
 
 
+def _repeat(row: EventRow) -> Event:
+    name, due_at, mailing_id, reason, *_ = row.frozen or ("", None, None, None)
+    return RepeatEvent(*_whose(row), name, due_at, mailing_id, reason)
+
+
 def _trial(row: EventRow) -> Event:
     return TrialEvent(*_whose(row))
 
@@ -349,5 +357,6 @@ _FAMILY: Final = {
     SenderEvent: _sender,
     BalanceEvent: _balance,
     ConversationEvent: _conversation,
+    RepeatEvent: _repeat,
     TrialEvent: _trial,
 }

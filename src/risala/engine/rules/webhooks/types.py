@@ -29,6 +29,9 @@ TYPES: Final = (
     EventType.CONVERSATION_RECEIVED,
     EventType.CONVERSATION_ASSIGNED,
     EventType.CONVERSATION_PAUSED,
+    EventType.REPEAT_BEGUN,
+    EventType.REPEAT_SKIPPED,
+    EventType.REPEAT_ENDED,
 )
 """The types that an endpoint may choose: all except ``webhook.test``, which is sent by hand to one
 endpoint."""

@@ -17,6 +17,7 @@ from risala.engine.model.events import (
     EventType,
     InboundEvent,
     MessageEvent,
+    RepeatEvent,
     SenderEvent,
     TrialEvent,
     VerificationEvent,
@@ -109,6 +110,9 @@ MODELS: Final[Mapping[type[Event], ApiAnswer]] = {
         *("ConversationEventModel", ConversationEvent),
         "conversationId=subject number messageId assignedTo",
     ),
+    RepeatEvent: _event(
+        *("RepeatEventModel", RepeatEvent), "repeatId=subject name dueAt mailingId reason"
+    ),
     TrialEvent: _event("TrialEventModel", TrialEvent, "endpointId=subject"),
 }
 
@@ -167,6 +171,17 @@ EXAMPLES: Final[dict[EventType, Event]] = {
         ConversationEvent(
             EventType.CONVERSATION_PAUSED, *_LIVE, f"cnv_{_TAIL}", _TO, f"mo_{_TAIL}", None
         ),
+        RepeatEvent(
+            *(EventType.REPEAT_BEGUN, *_LIVE, f"rpt_{_TAIL}", "Rent"),
+            *(_LIVE[0], f"mlg_{_TAIL}", None),
+        ),
+        RepeatEvent(
+            *(EventType.REPEAT_SKIPPED, *_LIVE, f"rpt_{_TAIL}", "Rent"),
+            *(_LIVE[0], None, "missed"),
+        ),
+        RepeatEvent(
+            *(EventType.REPEAT_ENDED, *_LIVE, f"rpt_{_TAIL}", "Rent"), *(None, None, "until")
+        ),
         TrialEvent(EventType.WEBHOOK_TEST, *_LIVE, f"whe_{_TAIL}"),
     )
 }
@@ -186,6 +201,9 @@ _SUMMARIES: Final = {
     EventType.CONVERSATION_RECEIVED: "A conversation got a text",
     EventType.CONVERSATION_ASSIGNED: "A conversation was given to a member",
     EventType.CONVERSATION_PAUSED: "Automatic answers to a number are paused for a day",
+    EventType.REPEAT_BEGUN: "A mailing that repeats was due, and a mailing is made of it",
+    EventType.REPEAT_SKIPPED: "A mailing that repeats was due, and nothing is sent",
+    EventType.REPEAT_ENDED: "A mailing that repeats has ended",
     EventType.WEBHOOK_TEST: "A test event was sent to the endpoint",
 }
 _HEADERS: Final = {

@@ -43,7 +43,7 @@ from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.feature_work import Duty, RestoredMailings
-from risala.engine.model.features import duty
+from risala.engine.model.features import duty, features
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
 from risala.engine.model.records.upkeep.sealed import LostSecret
@@ -153,6 +153,7 @@ def restore(
             former = heads.end_of(database)
             conn.execute("begin immediate")
             begin_running(conn)  # the mark in the backup is from another time
+            _restore_features(conn, goes_on=goes_on)
             heads.note_restore(conn, source, former, stamp().now_ms)
             conn.execute("commit")
             after = database_copy.audit_with(conn, progress)
@@ -338,6 +339,12 @@ def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
 def _restored_mailings(conn: sqlite3.Connection, set_aside: SetAside) -> RestoredMailings:
     restore = duty(Duty.RESTORED)
     return RestoredMailings() if restore is None else restore(conn, set_aside)
+
+
+def _restore_features(conn: sqlite3.Connection, *, goes_on: bool) -> None:
+    for each in features():
+        if each.restored is not None and not goes_on:
+            each.restored()(conn)
 
 
 def restore_encrypted(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from risala.engine.features.mailings.records import Mailing, Mailings, MailingState, MailingWait
-from risala.engine.features.mailings.row_records import StoredMailing
+from risala.engine.features.mailings.row_records import StoreBeside, StoredMailing
 from risala.engine.journal import storage
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.named import BrokenRow, Rows, columns_of, readable
@@ -49,6 +49,7 @@ def add(
     *,
     size: int = 0,
     bytes_max: int | None = None,
+    beside: StoreBeside | None = None,
 ) -> Mailing:
     """Store a mailing without rows.
 
@@ -57,6 +58,7 @@ def add(
         list_id: the list that it is made of.
         size: bytes of its file and its rows.
         bytes_max: what the organization may store; None: as much as it likes.
+        beside: what else is stored with it: a function of the connection and the mailing's id.
 
     Raises:
         NotFound: no such organization.
@@ -73,6 +75,8 @@ def add(
     storage.refuse_full(conn, new.organization_id, size, bytes_max)
     values = columns_of(shallow(new))
     writable(conn, _TABLE).insert({**values, "upload": upload, "list_id": list_id, "bytes": size})
+    if beside is not None:
+        beside(conn, new.id)
     return mailing(conn, new.id)
 
 

@@ -157,3 +157,57 @@ ALTER TABLE recipient_lists ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 UPDATE recipient_lists SET bytes = (SELECT coalesce(sum(
   length(number) + length(CAST(cells AS BLOB))), 0) FROM list_people WHERE list = key);
 """
+
+REPEATS: Final = """
+-- Mailings that repeat; each run is a mailing of its own.
+CREATE TABLE mailing_repeats (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+  name TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'ended')),
+  -- Why it is paused, or has ended.
+  reason TEXT,
+  list_id TEXT NOT NULL,
+  text TEXT NOT NULL,
+  sender TEXT,
+  pace INTEGER,
+  from_hour INTEGER NOT NULL,
+  to_hour INTEGER NOT NULL,
+  unit TEXT NOT NULL CHECK (unit IN ('days', 'weeks', 'months')),
+  every INTEGER NOT NULL,
+  -- JSON: days of the week, days of the month.
+  days TEXT NOT NULL,
+  month_days TEXT NOT NULL,
+  time TEXT NOT NULL,
+  starts_on TEXT NOT NULL,
+  until TEXT,
+  count INTEGER,
+  runs INTEGER NOT NULL DEFAULT 0,
+  -- The next run; null: none is to come.
+  next_at INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  -- The user or key that made it, without which it ends; empty: the operator's machine.
+  owner TEXT NOT NULL,
+  -- The time zone by which next_at was reckoned.
+  zone TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mailing_repeats_by_organization ON mailing_repeats (organization_id, id);
+CREATE INDEX mailing_repeats_due ON mailing_repeats (next_at) WHERE next_at IS NOT NULL;
+
+-- Runs that were due: each takes place once.
+CREATE TABLE repeat_runs (
+  repeat_id TEXT NOT NULL REFERENCES mailing_repeats (id),
+  due_at INTEGER NOT NULL,
+  organization_id TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  -- How many missed runs this stands for.
+  missed INTEGER NOT NULL DEFAULT 0,
+  mailing_id TEXT,
+  why TEXT,
+  PRIMARY KEY (repeat_id, due_at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX repeat_runs_made ON repeat_runs (due_at) WHERE outcome = 'made';
+CREATE INDEX repeat_runs_by_organization ON repeat_runs (organization_id, repeat_id, due_at);
+"""

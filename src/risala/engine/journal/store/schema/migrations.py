@@ -39,7 +39,7 @@ from risala.engine.journal.store.schema.inbound import (
     SENT_TIMES,
     begin_conversations,
 )
-from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, STORED
+from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, REPEATS, STORED
 from risala.engine.journal.store.schema.messages import (
     CODE_COUNTS,
     CODE_LANGUAGES,
@@ -210,6 +210,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_invoices": (INVOICES,),
     "v1.1_own_texts": (OWN_TEXTS,),
     "v1.1_code_languages": (CODE_LANGUAGES,),
+    "v1.1_repeats": (REPEATS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

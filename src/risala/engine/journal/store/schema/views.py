@@ -38,7 +38,7 @@ _TYPES: Final = (
     *("sms.sent", "sms.delivered", "sms.failed", "verify.sent", "verify.approved"),
     *("verify.failed", "sms.received", "balance.low", "sender.approved", "sender.denied"),
     *("webhook.test", "sms.canceled", "conversation.received", "conversation.assigned"),
-    "conversation.paused",
+    *("conversation.paused", "repeat.begun", "repeat.skipped", "repeat.ended"),
 )
 _CREATED: Final = "coalesce(created_at, key >> 15)"
 _RECIPIENT: Final = "CASE typeof(recipient) WHEN 'integer' THEN '+' || recipient ELSE recipient END"
