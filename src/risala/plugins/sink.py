@@ -126,7 +126,11 @@ class RunningSink(Protocol):
 
     async def run(self, figures: SinkFigures) -> None:
         """Runs beside ``take``, from the start until it is cancelled. If it returns or raises, it
-        is begun again after a pause."""
+        is begun again after a pause, and the sink counts as failing until it has run for a while.
+
+        Raises:
+            SinkUnavailableError: the other side is away, for example.
+        """
 
 
 @dataclass(frozen=True, slots=True)

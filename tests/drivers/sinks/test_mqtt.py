@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -52,6 +52,13 @@ def came_in(text="Salam", **changes) -> SinkEvent:
     return SinkEvent(**{name: given.get(name, getattr(made, name)) for name in names})
 
 
+async def again_and_again(sink: MqttSink) -> None:
+    while True:
+        with suppress(SinkUnavailableError):
+            await sink.run(Figures())
+        await trio.sleep(0.2)
+
+
 @asynccontextmanager
 async def running(broker: Mosquitto | int, **settings) -> AsyncIterator[MqttSink]:
     """A sink that runs, and is stopped as the engine stops it."""
@@ -60,7 +67,7 @@ async def running(broker: Mosquitto | int, **settings) -> AsyncIterator[MqttSink
     sink = MqttSink("house", MqttSettings(**given))
     with trio.fail_after(3 * HANG_S):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(sink.run, Figures())
+            nursery.start_soon(again_and_again, sink)
             yield sink
             nursery.cancel_scope.cancel()
 

@@ -12,6 +12,7 @@ import trio
 from standardwebhooks import Webhook
 from tests.http.faces.face_office import TO, open_office
 
+from programs import business
 from risala.config.model import LimitsSection
 from risala.engine.features.hooks.receiving import HookReceiver
 from risala.engine.features.hooks.rules.presets import CUSTOM
@@ -408,3 +409,30 @@ async def test_the_work_of_a_hook_delays_its_organizations_next_requests(office,
     assert (status, told["code"]) == (503, "limited")
     await trio.sleep(1)
     assert (await post(office, place(other), body, **allowed))[0] == 200
+
+
+async def test_what_a_program_adds_to_an_address_without_a_secret(office, autojump_clock):
+    """Uptime Kuma's *SMS Gateway* adds a path to the address, and gives the secret in a header."""
+    found, secret = await hook(office, "uptime-kuma-sms")
+    asked, key = {"to": TO, "body": "Shop is down"}, {"x-api-key": secret}
+    path = f"{place(found)}/api/v1/sms/send"
+    status, told = await post(office, path, asked, **key)
+    assert (status, told["message"]) == (200, "Accepted.")
+    assert (await post(office, place(found), asked, **key))[0] == 200
+    for other in (f"{path}/more", f"{place(found)}/v1/sms/send", f"{place(found)}/x{path}"):
+        assert (await post(office, other, asked, **key))[0] in (400, 404)
+    assert (await post(office, path, asked))[0] == 401
+    texts = [office.gateway.show_message(each)[0].body for each in office.messages()]
+    assert texts == ["Shop is down"] * 2
+
+
+async def test_chatwoot_s_messages_leave_and_all_else_is_passed_over(office, autojump_clock):
+    found, secret = await hook(office, "chatwoot")
+    # The address ends with the secret, where it is the way to prove who calls.
+    path = place(found) if secret in place(found) else f"{place(found)}/{secret}"
+    for program in (*business.CHATWOOT_BESIDE, business.CHATWOOT, business.CHATWOOT):
+        status, _ = await post(office, path, json.loads(program.body))
+        assert status == 200
+    (message_id,) = office.messages()
+    view = office.gateway.show_message(message_id)[0]
+    assert (view.to, view.body) == (TO, "Your order is on its way.")

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 WAIT_S: Final = 15.0
 """How long a batch waits for the connection, before it comes again later: a broker that restarts is
 back within seconds, and the engine's own pauses grow to minutes."""
-AGAIN_FIRST_S: Final = 1.0
-AGAIN_MAX_S: Final = 60.0
-"""Between two tries to connect; each pause is twice the one before."""
 STATE_S: Final = 60.0
 """Between two looks at the figures that Home Assistant shows."""
 
@@ -80,27 +77,27 @@ class MqttSink:
         self._changed = trio.Event()
 
     async def run(self, figures: SinkFigures) -> None:
-        """Keep a connection, until cancelled."""
-        # Imported here: who has no such sink needs no paho-mqtt.
+        """Connect, and stay connected.
+
+        Raises:
+            SinkUnavailableError: the broker cannot be reached or refuses, or the connection ended.
+        """
         try:
+            # Imported here: who has no such sink needs no paho-mqtt.
             from risala.drivers.sinks.mqtt_link import MqttLink
-        except ModuleNotFoundError as missing:
-            self._is_now(None, 'sink = "mqtt" needs the package paho-mqtt: install risala[mqtt].')
-            raise SinkUnavailableError(self._fault) from missing
-        wait_s = AGAIN_FIRST_S
-        while True:
+
             link = MqttLink(self._settings, self._client_id, self._status)
-            try:
-                async with link.opened():
-                    wait_s = AGAIN_FIRST_S
-                    self._is_now(link)
-                    await self._tell_home(link, figures)
-            except SinkUnavailableError as error:
-                self._is_now(None, str(error))
-            finally:
-                self._link = None
-            await trio.sleep(wait_s)
-            wait_s = min(2 * wait_s, AGAIN_MAX_S)
+            async with link.opened():
+                self._is_now(link)
+                await self._tell_home(link, figures)
+        except ModuleNotFoundError:
+            self._is_now(None, 'sink = "mqtt" needs the package paho-mqtt: install risala[mqtt].')
+            raise SinkUnavailableError(self._fault) from None
+        except SinkUnavailableError as error:
+            self._is_now(None, str(error))
+            raise
+        finally:
+            self._link = None
 
     async def _tell_home(self, link: MqttLink, figures: SinkFigures) -> None:
         """Say that the service is there, and what Home Assistant shows; until the connection ends.

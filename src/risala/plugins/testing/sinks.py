@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from itertools import count
 from typing import ClassVar, Final
@@ -107,11 +107,18 @@ class SinkConformance(StepSuite):
             self.tell_about(sink)
             async with trio.open_nursery() as beside:
                 if isinstance(sink, RunningSink):
-                    beside.start_soon(sink.run, _NoFigures())
+                    beside.start_soon(self._run_sink, sink)
                 yield sink
                 if isinstance(sink, ClosingSink):
                     await self._close(sink)
                 beside.cancel_scope.cancel()
+
+    async def _run_sink(self, sink: RunningSink) -> None:
+        """Run it as the service does."""
+        while True:
+            with suppress(SinkUnavailableError):
+                await sink.run(_NoFigures())
+            await trio.sleep(1)
 
     async def _close(self, sink: ClosingSink) -> None:
         name = "test_closes_well"

@@ -8,6 +8,8 @@ import pytest
 import trio
 
 from risala.config.hooks import SinksSection
+from risala.engine.features.sinks.beside import FINE_S
+from risala.engine.features.sinks.service import Sinks, SinkState
 from risala.engine.features.sinks.stored import ServiceFigures
 from risala.engine.wiring.connections import Connections
 from risala.plugins.sink import SinkEvent, SinkFigures, SinkUnavailableError
@@ -65,8 +67,15 @@ async def test_it_is_begun_again_after_longer_and_longer_waits(opened, quick):
     sink = RunningSink(
         SinkUnavailableError("The broker is away."), None, ValueError("+22236123456")
     )
-    async with opened(sink):
+    async with opened(sink) as house:
         await sink.stays.wait()
+        (status,) = house.gateway.services.part(Sinks).runners
+        now = status.status()
+        assert (now.state, now.text) == (
+            *(SinkState.FAILING, "It raised ValueError, which is a bug in the plugin."),
+        )
+        await trio.sleep(FINE_S + 1)
+        assert (status.status().state, status.status().text) == (SinkState.RUNNING, "")
     first, second, third, last = sink.begun_s
     assert [second - first, third - second, last - third] == pytest.approx([1, 2, 4], abs=0.5)
 

@@ -78,6 +78,15 @@ _INACTIVE: Final = HookResult(
 )
 
 
+def _suffix_of(request: HookRequest, known: KnownHook) -> str:
+    """What the program has added to the hook's address."""
+    in_path = HookProof(known.hook.proof) is HookProof.PATH
+    if in_path or request.path_secret is None or not known.preset.suffix:
+        return request.suffix
+    # The secret is not in the address: what is read as it is the suffix's first part.
+    return f"/{request.path_secret}{request.suffix}"
+
+
 class HookReceiver:
     """Receives the requests to all hooks."""
 
@@ -135,7 +144,7 @@ class HookReceiver:
         preset, whose = known.preset, known.hook.organization_id
         if not self._registry.is_active(known):
             return (_INACTIVE,)
-        if request.suffix not in ("", preset.suffix):
+        if _suffix_of(request, known) not in ("", preset.suffix):
             return (_never("unknown_path", "The address is not this hook's."),)
         assert preset.mapping is not None
         try:

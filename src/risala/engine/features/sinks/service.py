@@ -17,7 +17,7 @@ import trio
 
 from risala.config.hooks import SinkTable
 from risala.dataclass import dataclass
-from risala.engine.features.sinks.stored import ServiceFigures
+from risala.engine.features.sinks.beside import SinkBeside
 from risala.engine.features.trail_heads.service import FIRST_S, LOOK_S
 from risala.engine.follow.cursors import CursorStatus, EventCursor, EventCursors
 from risala.engine.model.clock import Clock
@@ -107,13 +107,20 @@ class SinkRunner:
     """Gives one sink its events; see the module's text."""
 
     def __init__(
-        self, name: str, table: SinkTable, sink: EventSink, cursors: EventCursors, clock: Clock
+        self,
+        name: str,
+        table: SinkTable,
+        sink: EventSink,
+        cursors: EventCursors,
+        clock: Clock,
+        beside: SinkBeside | None = None,
     ) -> None:
         self.name = name
         self.sink = sink
         self._table = table
         self._cursors = cursors
         self._clock = clock
+        self.beside = beside
         self._cursor: EventCursor[FollowedEvent] | None = None
         self._state = SinkState.RUNNING
         self._text = ""
@@ -127,11 +134,14 @@ class SinkRunner:
             cursor = None if self._cursor is None else self._cursor.status()
         except StorageFailed:
             cursor = None
+        state, text = self._state, self._text
+        if state is SinkState.RUNNING and self.beside is not None and self.beside.fault:
+            state, text = SinkState.FAILING, self.beside.fault
         return SinkStatus(
             self.name,
             self._table.sink,
-            self._state,
-            self._text,
+            state,
+            text,
             self._taken,
             self._last_error,
             self._last_error_at,
@@ -284,33 +294,6 @@ class HeadSink:
                 await self._stored.note_head_taken(self._name, head.end.seq)
 
 
-class SinkBeside:
-    """Runs what a sink does between events, again and again until cancelled."""
-
-    def __init__(self, name: str, sink: RunningSink, services: Services) -> None:
-        self._name = name
-        self._sink = sink
-        self._figures = ServiceFigures(services)
-
-    async def run(self) -> None:
-        wait_s = AGAIN_FIRST_S
-        while True:
-            begun_s = trio.current_time()
-            try:
-                await self._sink.run(self._figures)
-                reason = "It ended by itself."
-            except SinkUnavailableError as error:
-                reason = str(error)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
-                reason = f"It raised {type(error).__name__}, which is a bug in the plugin."
-                log.error("sink.bug", sink=self._name, reason=reason, at=raised_at(error))
-            if trio.current_time() - begun_s > AGAIN_MAX_S:
-                wait_s = AGAIN_FIRST_S
-            log.warning("sink.ended", sink=self._name, reason=reason, again_in_s=wait_s)
-            await trio.sleep(wait_s)
-            wait_s = min(2 * wait_s, AGAIN_MAX_S)
-
-
 class Sinks:
     """All sinks that are configured; each runs separately."""
 
@@ -319,7 +302,10 @@ class Sinks:
         cursors, tables = services.surroundings.cursors, services.settings.sinks.by_name
         sinks = services.surroundings.plugged.get(EVENT_SINKS.key, {})
         self.runners = tuple(
-            SinkRunner(name, tables[name], sink, cursors, self._clock)
+            SinkRunner(
+                *(name, tables[name], sink, cursors, self._clock),
+                SinkBeside(name, sink, services) if isinstance(sink, RunningSink) else None,
+            )
             for name, sink in sinks.items()
             if cursors is not None
         )
@@ -336,8 +322,8 @@ def tasks(services: Services) -> Iterator[Task]:
         if isinstance(each.sink, AuditHeadSink):
             heads = HeadSink(each.name, each.sink, services)
             yield f"audit heads to {each.name}", heads.run, True
-        if isinstance(each.sink, RunningSink):
-            yield f"beside {each.name}", SinkBeside(each.name, each.sink, services).run, True
+        if each.beside is not None:
+            yield f"beside {each.name}", each.beside.run, True
         yield f"sink {each.name}", each.run, True
 
 
