@@ -287,6 +287,8 @@ lock: ## write the hashed locks again from pyproject.toml
 	mkdir -p build
 	(sed -n 1p requirements-standby.lock; awk '/^[^ ]/ {on = /^psycopg/} on' requirements-dev.lock) >build/standby.lock
 	mv build/standby.lock requirements-standby.lock
+	(sed -n 1p requirements-pdf.lock; awk '/^[^ ]/ {on = /^(defusedxml|fonttools|fpdf2|pillow|uharfbuzz)==/} on' requirements-dev.lock) >build/pdf.lock
+	mv build/pdf.lock requirements-pdf.lock
 	rm -rf $(VENV)-lock
 
 changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.md

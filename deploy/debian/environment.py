@@ -14,8 +14,10 @@ HOME: Final = Path("usr/lib/risala")
 LOCAL: Final = "/usr/local/lib/risala/plugins"
 """Plugins of this machine, which no upgrade of the package touches. They come last: a package of
 Risala's own is never replaced by one from there."""
-WITH_DRIVER: Final = ("x86_64", "aarch64")
-"""Machines for which there is a wheel of the standby's PostgreSQL driver, with libpq in it."""
+MORE_LOCKS: Final = ("requirements-standby.lock", "requirements-pdf.lock")
+"""What the package has beside its lock: the standby's PostgreSQL driver, and what writes PDF."""
+WITH_WHEELS: Final = ("x86_64", "aarch64")
+"""Machines for which there are wheels of these: libpq is in them, and what shapes letters."""
 COMMAND: Final = """\
 #!/{home}/bin/python -P
 import sys
@@ -70,8 +72,9 @@ def made(top: Path, build: Path, root: Path, python: str, pip: Pip) -> Path:
     run(python, "-m", "venv", "--without-pip", str(home))
     here = ("--python", str(home / "bin/python"))
     pip.lock(top, "requirements.lock", *here)
-    if platform.machine() in WITH_DRIVER:
-        pip.lock(top, "requirements-standby.lock", *here)
+    if platform.machine() in WITH_WHEELS:
+        for name in MORE_LOCKS:
+            pip.lock(top, name, *here)
     hatch = (str(home / "bin/python"), "-m", "hatchling", "build", "-t", "wheel")
     run(*hatch, "-d", str(build / "wheel"), cwd=top)
     pip.wheel(built_wheel(build), *here)

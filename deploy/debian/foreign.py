@@ -15,6 +15,7 @@ from typing import Final
 
 from deploy.debian.environment import (
     HOME,
+    MORE_LOCKS,
     Pip,
     built_wheel,
     cleaned,
@@ -68,7 +69,8 @@ def made(top: Path, build: Path, native: Native, architecture: str, pip: Pip) ->
     shutil.rmtree(site)
     where = ("--target", str(site), *tags(MACHINES[architecture], sys.version_info.minor))
     pip.lock(top, "requirements.lock", *where)
-    pip.lock(top, "requirements-standby.lock", *where, "--upgrade")
+    for name in MORE_LOCKS:
+        pip.lock(top, name, *where, "--upgrade")
     pip.wheel(built_wheel(build), *where, "--upgrade")
     for name in ("bin", "share", "include"):
         shutil.rmtree(site / name, ignore_errors=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from deploy.debian import foreign
+from deploy.debian.environment import MORE_LOCKS
 from deploy.release.systems import ARCHITECTURES, SYSTEMS, System
 
 TOP: Final = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ INCLUDED: Final = "python3,dpkg-dev,xz-utils"
 """dpkg-dev says which packages the native modules' libraries are in."""
 SCRIPT: Final = "gutsy"
 """How debootstrap installs an Ubuntu, whose newest names an older Debian does not know."""
-LOCKS: Final = ("requirements.lock", "requirements-standby.lock")
+LOCKS: Final = ("requirements.lock", *MORE_LOCKS)
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 

@@ -79,6 +79,8 @@ API: Final[Mapping[str, Door]] = {
     "/api/opt-outs/lists/add": Door.SECRET,
     "/api/opt-outs/lists/remove": Door.SECRET,
     "/api/balance/get": Door.SECRET,
+    "/api/billing/statement": Door.SECRET,
+    "/api/billing/invoices": Door.SECRET,
     "/api/ledger/list": Door.SECRET,
     "/api/senders/list": Door.SECRET,
     "/api/search": Door.SECRET,

@@ -20,6 +20,7 @@ PACKED: Final = (
     "pyproject.toml",
     "requirements.lock",
     "requirements-standby.lock",
+    "requirements-pdf.lock",
     "README.md",
     "CHANGELOG.md",
     "LICENSE",

@@ -14,6 +14,8 @@ ROOT: Final = Path(__file__).parents[2]
 LOCK: Final = ROOT / "requirements.lock"
 DRIVER_LOCK: Final = ROOT / "requirements-standby.lock"
 """Of the standby's PostgreSQL driver, which packages bring along."""
+PAPER_LOCK: Final = ROOT / "requirements-pdf.lock"
+"""Of what writes PDF, which packages bring along."""
 VENDORED: Final = ROOT / "src/risala/http/static/vendor"
 ELSEWHERE: Final = {
     "cffi": "MIT-0",
@@ -60,7 +62,7 @@ def parts() -> tuple[Part, ...]:
     Raises:
         LookupError: a licence is not known: it is neither installed nor in :data:`ELSEWHERE`.
     """
-    locks = (LOCK.read_text("utf-8"), DRIVER_LOCK.read_text("utf-8"))
+    locks = (each.read_text("utf-8") for each in (LOCK, DRIVER_LOCK, PAPER_LOCK))
     return (*chain.from_iterable(map(locked, locks)), *vendored())
 
 

@@ -29,10 +29,10 @@ async def age_entries(services: Services) -> str:
     return f"{date.fromtimestamp(newest / 1000):%Y-%m}"
 
 
-async def issued(services: Services, organization_id: str) -> Invoice:
-    """An invoice of some month before that of aged entries."""
+async def issued(services: Services, organization_id: str, months: int = 0) -> Invoice:
+    """An invoice of some month before that of aged entries, or of so many before that."""
     now_ms = services.recorder.clock.now_ms()
-    day = date.fromtimestamp(now_ms / 1000) - timedelta(days=3 * DAYS)
+    day = date.fromtimestamp(now_ms / 1000) - timedelta(days=(3 + months) * DAYS)
     sources = (SourceCost(CostSource.KEY, 1, 50),)
     draft = Invoice(
         id=services.ids.new("inv"),

@@ -587,6 +587,102 @@ class LedgerLine:
 
 
 @dataclass(frozen=True, slots=True)
+class InvoiceIssuer:
+    """The company that runs the service."""
+
+    name: str
+    address: tuple[str, ...]
+    tax_id: str
+    trade_register: str
+
+
+@dataclass(frozen=True, slots=True)
+class BilledKind:
+    """What was charged for messages of one kind."""
+
+    source: str
+    """``mailing``, ``key``, ``codes`` or ``other``."""
+    messages: int
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class BilledSender:
+    """What was charged for one key or mailing."""
+
+    source: str
+    messages: int
+    amount: Decimal
+    of: str | None = None
+    """The id of the key or mailing; None: all others together."""
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BilledDay:
+    """A day on which the balance changed."""
+
+    day: str
+    """Such as ``2026-10-28``."""
+    sources: tuple[BilledKind, ...]
+    refunded: Decimal
+    credited: Decimal
+    """Payments and adjustments together."""
+    balance_after: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class InvoicedDay:
+    """A day for which something was charged or refunded."""
+
+    day: str
+    sources: tuple[BilledKind, ...]
+    refunded: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class BilledMonth:
+    """A month of the ledger, day by day."""
+
+    month: str
+    time_zone: str
+    currency: str
+    opening: Decimal
+    closing: Decimal
+    charged: Decimal
+    refunded: Decimal
+    credited: Decimal
+    """Payments and adjustments together."""
+    sources: tuple[BilledKind, ...]
+    senders: tuple[BilledSender, ...]
+    """Keys and mailings, the most expensive first."""
+    days: tuple[BilledDay, ...]
+    counted_until: datetime | None = None
+    """Days from here on are not in it: the month has too many entries. None: all are."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedInvoice:
+    """An invoice of a month, as it was issued."""
+
+    id: str
+    number: str
+    """Such as ``F-0042``; the numbers of a series have no gaps."""
+    month: str
+    time_zone: str
+    currency: str
+    issuer: InvoiceIssuer
+    organization_name: str
+    charged: Decimal
+    refunded: Decimal
+    total: Decimal
+    """Below zero it is a credit note."""
+    sources: tuple[BilledKind, ...]
+    days: tuple[InvoicedDay, ...]
+    issued_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SenderName:
     """A sender that the organization asked for."""
 

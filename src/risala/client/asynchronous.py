@@ -701,6 +701,26 @@ class AsyncRisala:
             )
         )
 
+    async def get_statement(self, month: str | None = None) -> answers.BilledMonth:
+        """What was charged, refunded and paid in a month such as ``2026-10``; without it the
+        present one."""
+        return await self._caller.ask(
+            calls.read_one("/api/billing/statement", answers.BilledMonth, month=month)
+        )
+
+    async def list_invoices(
+        self, *, limit: int | None = None, before: str | None = None, after: str | None = None
+    ) -> answers.Page[answers.IssuedInvoice]:
+        """A page of invoices, the newest first."""
+        arguments = calls.listing(limit=limit, before=before, after=after)
+        return await self._caller.ask(
+            calls.read_page("/api/billing/invoices", answers.IssuedInvoice, arguments)
+        )
+
+    def iter_invoices(self, *, page: int | None = None) -> AsyncIterator[answers.IssuedInvoice]:
+        """All invoices, the newest first."""
+        return self._pages(lambda before: self.list_invoices(limit=page, before=before))
+
     async def list_senders(self) -> tuple[answers.SenderName, ...]:
         """The senders that the organization asked for."""
         return await self._caller.ask(calls.read_all("/api/senders/list", answers.SenderName))

@@ -14,9 +14,11 @@ from risala.config.model import WebhooksSection
 from risala.engine.features.answers import operations as answer_rules
 from risala.engine.features.code_figures import operations as code_figures
 from risala.engine.features.conversations import operations as conversations
+from risala.engine.features.invoices import operations as invoices
 from risala.engine.features.opt_out_words import operations as opt_out_words
 from risala.engine.features.repeats import operations as repeats
 from risala.engine.features.search import operations as search
+from risala.engine.features.statements import operations as statements
 from risala.engine.kernel import arguments
 from risala.engine.kernel.arguments import Arguments
 from risala.engine.model.errors import Invalid
@@ -202,6 +204,7 @@ ALONE = {
             "ListEntriesBody",
             "ListDeliveriesBody",
             "ListConversationsBody",
+            "ListInvoicesBody",
             "GetConversationBody",
         )
     },
@@ -239,6 +242,8 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "CodeFiguresBody": (code_figures.SumCodes,),
     "ListInboundBody": (inbound.ListReceived,),
     "ListConversationsBody": (conversations.ListConversations,),
+    "ListInvoicesBody": (invoices.ListInvoices,),
+    "StatementBody": (statements.OfMonth,),
     "GetConversationBody": (conversations.GetConversation,),
     "ReplyBody": (conversations.ReplyInConversation,),
     "MarkBody": (conversations.MarkConversation,),
@@ -310,6 +315,7 @@ BY_OTHERS = {
     ("ReplyBody", "seen"): "for people who answer at the same time",
     ("ListEntriesBody", "kinds"): "`kind` of the body",
     ("ListEntriesBody", "byHand"): "a filter of pages",
+    ("ListInvoicesBody", "month"): "a filter of pages",
 }
 
 

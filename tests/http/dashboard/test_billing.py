@@ -361,6 +361,19 @@ async def test_an_invoice_as_pdf(owner, gateway, monkeypatch):
     assert (await owner.get(f"{BILLING}/invoices/inv_1")).status == 404
 
 
+async def test_a_receipt_as_pdf(owner, gateway, monkeypatch):
+    page = await owner.get(f"{BILLING}/receipts/1")
+    assert f'href="{BILLING}/receipts/1/pdf"' in page.text
+    page = await owner.get(f"{BILLING}/receipts/1/pdf")
+    assert page.headers["content-type"] == "application/pdf"
+    assert page.headers["content-disposition"] == 'attachment; filename="receipt-1.pdf"'
+    for odd in ("2", "3", "99", "x"):  # an adjustment, a charge, none
+        assert (await owner.get(f"{BILLING}/receipts/{odd}/pdf")).status == 404
+    monkeypatch.setattr("risala.http.web.files.paper._is_there", lambda: False)
+    assert (await owner.get(f"{BILLING}/receipts/1/pdf")).status == 404
+    assert "/pdf" not in (await owner.get(f"{BILLING}/receipts/1")).text
+
+
 async def test_forms_stand_open_only_where_something_is_wrong(owner, gateway):
     page = await owner.get(BILLING)
     assert '<details class="opens" id="topup">' in page.text

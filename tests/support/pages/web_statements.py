@@ -109,4 +109,4 @@ def month_invoice(month: str = "2026-10", **changes: Any) -> dict[str, Any]:
 
 
 def invoice_page(*invoices: dict[str, Any]) -> dict[str, Any]:
-    return {"invoices": [*invoices], "next": None, "canIssue": bool(invoices)}
+    return {"invoices": [*invoices], "next": None, "previous": None, "canIssue": bool(invoices)}

@@ -296,7 +296,12 @@ REPLAYED: Final = ApiAnswer(
 )
 
 
-def _listed(name: str, about: str, item: Component, *, paged: bool = True) -> Component:
+def listed(name: str, about: str, item: Component, *, paged: bool = True) -> Component:
+    """The answer of a list.
+
+    Args:
+        paged: with the places of the pages beside it.
+    """
     members: Json = {"items": {"type": "array", "items": {"$ref": item.reference}}}
     if paged:
         members = {**_PLACES_BESIDE, **members}
@@ -318,13 +323,13 @@ _PLACES_BESIDE: Final = {
         "previous": "The `after` of the page of newer ones; null: this is the first page.",
     }.items()
 }
-MESSAGES: Final = _listed("MessagePage", "Messages, newest first.", MESSAGE)
-VERIFICATIONS: Final = _listed("VerificationPage", "Verifications, newest first.", VERIFICATION)
-INBOUND_MESSAGES: Final = _listed("InboundPage", "Received messages, newest first.", INBOUND)
-LEDGER: Final = _listed("EntryPage", "Changes of the balance, newest first.", LEDGER_ENTRY)
-DELIVERIES: Final = _listed("DeliveriesAnswer", "Deliveries, newest first.", DELIVERY)
-SENDERS: Final = _listed("SenderList", "All sender IDs of the organization.", SENDER, paged=False)
-ENDPOINTS: Final = _listed(
+MESSAGES: Final = listed("MessagePage", "Messages, newest first.", MESSAGE)
+VERIFICATIONS: Final = listed("VerificationPage", "Verifications, newest first.", VERIFICATION)
+INBOUND_MESSAGES: Final = listed("InboundPage", "Received messages, newest first.", INBOUND)
+LEDGER: Final = listed("EntryPage", "Changes of the balance, newest first.", LEDGER_ENTRY)
+DELIVERIES: Final = listed("DeliveriesAnswer", "Deliveries, newest first.", DELIVERY)
+SENDERS: Final = listed("SenderList", "All sender IDs of the organization.", SENDER, paged=False)
+ENDPOINTS: Final = listed(
     "EndpointsAnswer",
     "All webhook endpoints of the key's organization and mode.",
     ENDPOINT,
@@ -342,7 +347,7 @@ CONVERSATION: Final = ApiAnswer(
     record=StoredConversation,
     members="conversationId number state unread assignedTo receivedAt",
 )
-CONVERSATIONS: Final = _listed(
+CONVERSATIONS: Final = listed(
     "ConversationPage", "Conversations, those with the newest texts first.", LISTED_CONVERSATION
 )
 THREAD: Final = ApiAnswer(
@@ -376,7 +381,7 @@ TRIED_TEXT: Final = ApiAnswer(
     members="rule answer forwards",
 )
 FOUND_ITEM: Final = ApiAnswer("FoundItem", record=FoundItem, members="kind id title at url")
-FOUND: Final = _listed(
+FOUND: Final = listed(
     "SearchAnswer",
     "What was found: by kind, and the newest of each first.",
     FOUND_ITEM,

@@ -61,6 +61,8 @@ class ListInvoices(OfMaybeOrganization):
     """Only that of this month, of one organization."""
     before: MaybeText = None
     """The id of an invoice: only older ones are listed."""
+    after: MaybeText = None
+    """The id of an invoice: only the next newer ones are listed."""
     limit: MaybeWhole = None
 
 
@@ -120,7 +122,16 @@ async def _list(call: Call[ListInvoices]) -> InvoicePage:
         call.services.accounts.organization(organization_id)
         if arguments.month is not None:
             one = stored.of_month(organization_id, rules.written(arguments.month))
-            return InvoicePage(() if one is None else (one,), None, can_issue)
-    invoices = stored.page(limit + 1, organization_id=organization_id, before=arguments.before)
-    page = tuple(invoices[:limit])
-    return InvoicePage(page, page[-1].id if len(invoices) > limit else None, can_issue)
+            return InvoicePage(() if one is None else (one,), None, None, can_issue)
+    before, after = arguments.before, arguments.after
+    invoices = stored.page(limit + 1, organization_id=organization_id, before=before, after=after)
+    has_more = len(invoices) > limit
+    if after is not None:
+        page = tuple(invoices[-limit:])
+        older, newer = bool(page), has_more
+    else:
+        page = tuple(invoices[:limit])
+        older, newer = has_more, bool(before and page)
+    return InvoicePage(
+        page, page[-1].id if older else None, page[0].id if newer else None, can_issue
+    )

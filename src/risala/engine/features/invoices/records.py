@@ -62,6 +62,8 @@ class InvoicePage:
     invoices: tuple[Invoice, ...]
     next: str | None
     """The ``before`` of the next page; None: this is the last one."""
+    previous: str | None
+    """The ``after`` of the page of newer ones; None: this is the first one."""
     can_issue: bool
     """Whether the settings name an issuer, its tax number and a series."""
 

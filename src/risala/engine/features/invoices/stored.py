@@ -96,23 +96,32 @@ def find(conn: sqlite3.Connection, named: str) -> Invoice:
 
 
 def page(
-    conn: sqlite3.Connection, count: int, *, organization_id: str | None, before: str | None
+    conn: sqlite3.Connection,
+    count: int,
+    *,
+    organization_id: str | None,
+    before: str | None,
+    after: str | None,
 ) -> list[Invoice]:
     """The newest first.
 
     Args:
         organization_id: None: of all.
         before: the id of an invoice: only older ones.
+        after: the id of an invoice: only newer ones, those that are nearest to it.
     """
     terms, values = ["TRUE"], list[str]()
-    if before is not None:
-        terms.append("seq < (SELECT seq FROM invoices WHERE id = ?)")
-        values.append(before)
+    for than, invoice_id in (("<", before), (">", after)):
+        if invoice_id is not None:
+            terms.append(f"seq {than} (SELECT seq FROM invoices WHERE id = ?)")  # noqa: S608 -- constants
+            values.append(invoice_id)
     if organization_id is not None:
         terms.append("organization_id = ?")
         values.append(organization_id)
-    sql = f"{_PRINTED} WHERE {' AND '.join(terms)} ORDER BY seq DESC LIMIT ?"
-    return _of(conn.execute(sql, (*values, count)))
+    order = "DESC" if after is None else "ASC"
+    sql = f"{_PRINTED} WHERE {' AND '.join(terms)} ORDER BY seq {order} LIMIT ?"
+    invoices = _of(conn.execute(sql, (*values, count)))
+    return invoices if after is None else invoices[::-1]
 
 
 def export(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:

@@ -40,6 +40,7 @@ class ListName(StrEnum):
     DELIVERIES = "d"
     CONVERSATIONS = "c"
     THREAD = "t"
+    INVOICES = "b"
 
 
 NUMBERED: Final = frozenset(

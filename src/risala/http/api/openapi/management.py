@@ -24,7 +24,7 @@ from risala.http.api.openapi.sms import LEAN, WITH_BODY, ApiOperation
 from risala.sms.numbering.plan import EXAMPLE
 
 ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
-_PAGES: Final = (
+PAGES: Final = (
     " Newest first, in pages: send the `next` of an answer as `before`, or `previous` as "
     "`after`. New items do not shift the pages. A page may have fewer items than `limit`, or "
     "none, although more follow: continue until `next` is null. Needs a secret key, and shows "
@@ -107,7 +107,7 @@ def _list(
         name=name,
         tag=tag,
         summary=summary,
-        description=f"{words}{_PAGES}",
+        description=f"{words}{PAGES}",
         body=body,
         answer=answer,
         errors=WITH_BODY,

@@ -47,14 +47,25 @@ async def set_alert(request: PageRequest) -> TrioResponse:
 
 async def receipt(request: PageRequest) -> TrioResponse:
     """One payment, on a page that prints well."""
-    seq = request.arguments["seq"]
+    entry, _ = await payment_named(request)
+    shown = {"has_paper": False, **await request.of_features("receipt")}
+    return await request.page("billing/receipt.html", entry=entry, **shown)
+
+
+async def payment_named(request: PageRequest) -> tuple[ledger.LedgerEntry, str]:
+    """The payment in the address, and its currency.
+
+    Raises:
+        NotFound: there is no such payment.
+    """
+    seq = str(request.arguments.get("seq"))
     if not is_seq(seq):
         raise NotFound("There is no such entry.")
     before = int(seq) + 1
     page = await request.ask_here(ledger.LIST, before=before, limit=1, by_hand=True)
     for entry in page.entries:
         if entry.seq == int(seq) and entry.kind == "topup":
-            return await request.page("billing/receipt.html", entry=entry)
+            return entry, page.currency
     raise NotFound("There is no such entry.")
 
 
