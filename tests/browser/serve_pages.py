@@ -46,6 +46,7 @@ from web_people import (
     sender,
     user,
 )
+from web_statements import month_invoice
 
 DAY_MS = 86_400_000
 LONG_EMAIL = "mohamed-abdallahi.ould-cheikh-sidiya@etablissements-du-fleuve.example"
@@ -119,6 +120,7 @@ def gateway() -> FakeWebGateway:
         entry(4, "adjustment", "36.00", reference="adj_1", note="Charged twice on 17 Nov"),
         *(entry(seq) for seq in range(5, 34)),
     ]
+    made.invoices = (month_invoice("2026-10"), month_invoice("2026-09", number="F-0041"))
     made.methods = [
         method(name, title)
         for name, title in (

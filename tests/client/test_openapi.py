@@ -65,6 +65,7 @@ SHAPES = {
     answers.BilledSender: "SenderCostAnswer",
     answers.BilledDay: "StatementDayAnswer",
     answers.InvoicedDay: "InvoiceDayAnswer",
+    answers.UnbilledDay: "PartsDayAnswer",
     answers.BilledMonth: "StatementAnswer",
     answers.IssuedInvoice: "InvoiceAnswer",
     answers.SenderName: "SenderAnswer",

@@ -641,6 +641,14 @@ class InvoicedDay:
 
 
 @dataclass(frozen=True, slots=True)
+class UnbilledDay:
+    """A day on which something left for which nobody pays."""
+
+    day: str
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
 class BilledMonth:
     """A month of the ledger, day by day."""
 
@@ -657,6 +665,8 @@ class BilledMonth:
     senders: tuple[BilledSender, ...]
     """Keys and mailings, the most expensive first."""
     days: tuple[BilledDay, ...]
+    own_parts: tuple[UnbilledDay, ...] = ()
+    """Where nobody pays for messages: what left on each day."""
     counted_until: datetime | None = None
     """Days from here on are not in it: the month has too many entries. None: all are."""
 

@@ -361,6 +361,28 @@ async def test_an_invoice_as_pdf(owner, gateway, monkeypatch):
     assert (await owner.get(f"{BILLING}/invoices/inv_1")).status == 404
 
 
+async def test_where_nobody_pays_a_month_has_parts_by_day(owner, gateway):
+    gateway.is_self_paid = True
+    gateway.month = {
+        "ownParts": [{"day": "2026-10-02", "parts": 1208}, {"day": "2026-10-03", "parts": 3}]
+    }
+    page = await owner.get("/app/org_1/day-parts?month=2026-10")
+    assert ("statement.get", {"organization_id": "org_1", "month": "2026-10"}) in gateway.done
+    main = page.text.partition("<main")[2]
+    for told in ("Oct 2026", "1,211", "1,208", "2 Oct 2026"):
+        assert told in main
+    assert "MRU" not in main
+    assert 'href="/app/org_1/day-parts?month=2026-09" rel="prev"' in main
+    assert 'href="/app/org_1/day-parts"' in (await owner.get("/app/org_1/overview")).text
+    gateway.month = {"ownParts": []}
+    assert "Nothing left" in (await owner.get("/app/org_1/day-parts")).text
+
+
+async def test_where_customers_pay_nothing_leads_to_parts(owner):
+    assert "/day-parts" not in (await owner.get(BILLING)).text
+    assert "Nobody pays" not in (await owner.get("/app/org_1/day-parts")).text
+
+
 async def test_a_receipt_as_pdf(owner, gateway, monkeypatch):
     page = await owner.get(f"{BILLING}/receipts/1")
     assert f'href="{BILLING}/receipts/1/pdf"' in page.text

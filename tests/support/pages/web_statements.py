@@ -80,6 +80,7 @@ def month_statement(
             },
         ],
         "payments": [month_payment(month)],
+        "ownParts": [{"day": f"{month}-02", "parts": 1208}, {"day": f"{month}-19", "parts": 3}],
         "firstMonth": "2026-09",
         "endsAt": "2026-12-01T00:00:00.000Z",
         "countedUntil": None,

@@ -73,19 +73,15 @@ def values_of(statement: MonthStatement, words: Words, now_ms: int) -> dict[str,
     """What templates need of a statement, with the months beside it."""
     formats = formats_of(statement, words, now_ms)
     first = first_day(statement)
-    after = next_month(first)
     lines = _lines(statement, formats)
     bars = _bars(statement, first)
     return {
-        "statement": statement,
-        "month": formats.month_text(first),
-        "earlier": _month(first - timedelta(days=1), statement.first_month, formats),
-        "later": _month(after, None, formats) if after <= formats.today else None,
+        **_months(statement, formats),
         "lines": lines,
         "widest": max((each.of for each in lines), default=0),
         "cost_bars": bars,
         "cost_scale": scale_of(statement.currency, top_of(bars), formats),
-        "cost_days": _marks(statement, first, formats),
+        "cost_days": _marks(first, formats),
         "sources": [words.among("sources of costs", SOURCES[each]) for each in CostSource],
         "source_words": {
             each: words.among("sources of costs", SOURCES[each]) for each in CostSource
@@ -102,6 +98,39 @@ def values_of(statement: MonthStatement, words: Words, now_ms: int) -> dict[str,
         "day_lines": _day_lines(statement, formats),
         "has_paper": can_write(),
         "command_of_paper": PAPER_COMMAND,
+    }
+
+
+def parts_of(statement: MonthStatement, words: Words, now_ms: int) -> dict[str, Any]:
+    """What the template needs of a month for which nobody pays: parts in place of money."""
+    formats = formats_of(statement, words, now_ms)
+    first = first_day(statement)
+    sent = {each.day: each.parts for each in statement.own_parts}
+    days = [first + timedelta(days=number) for number in range((next_month(first) - first).days)]
+    bars = [Bar((sent.get(each.isoformat(), 0),)) for each in days]
+    top = top_of(bars)
+    return {
+        **_months(statement, formats),
+        "parts_bars": bars,
+        "parts_scale": [formats.num(top * part // 3) for part in (3, 2, 1, 0)],
+        "parts_marks": _marks(first, formats),
+        "parts_days": [
+            (day_text(date.fromisoformat(each.day), formats), formats.num(each.parts))
+            for each in statement.own_parts
+        ],
+        "parts_sum": sum(sent.values()),
+    }
+
+
+def _months(statement: MonthStatement, formats: Formats) -> dict[str, Any]:
+    """The shown month, and those beside it."""
+    first = first_day(statement)
+    after = next_month(first)
+    return {
+        "statement": statement,
+        "month": formats.month_text(first),
+        "earlier": _month(first - timedelta(days=1), statement.first_month, formats),
+        "later": _month(after, None, formats) if after <= formats.today else None,
     }
 
 
@@ -167,7 +196,7 @@ def day_text(day: date, formats: Formats) -> Markup:
     return formats.date_text(at)
 
 
-def _marks(statement: MonthStatement, first: date, formats: Formats) -> list[Markup]:
+def _marks(first: date, formats: Formats) -> list[Markup]:
     last = next_month(first) - timedelta(days=1)
     middle = first + (last - first) / 2
     return [day_text(each, formats) for each in (first, middle, last)]

@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from risala.config.payments import BillingSection
 from risala.engine.features.statements import rules, stored
 from risala.engine.features.statements.records import SENDERS_MAX
 from risala.engine.model.commands import Principal
@@ -213,6 +214,26 @@ def test_the_days_of_a_month():
     assert rules.next_month(date(2026, 12, 1)) == date(2027, 1, 1)
     assert rules.month_of("2026-11") == date(2026, 11, 1)
     assert rules.month_of("1999-11") is None
+
+
+async def test_parts_for_which_nobody_pays_have_their_days(open_house, quick):
+    async with open_house(billing=BillingSection(payer="self"), balance="0") as house:
+        first = rules.next_month(rules_day(house).replace(day=1)).replace(day=10)
+        house.pass_s((first - rules_day(house)).days * DAY_S)
+        await house.send()
+        await house.send(body="x" * 200)
+        house.pass_s(DAY_S)
+        await house.send()
+        shown = await statement(house)
+        days = [(each["day"], each["parts"]) for each in shown["ownParts"]]
+        today = rules_day(house)
+        assert days == [(today.replace(day=10).isoformat(), 3), (today.isoformat(), 1)]
+        assert (shown["days"], shown["charged"]) == ([], "0.00")
+        month = rules.written(today)
+        house.pass_s(40 * DAY_S)
+        later = await statement(house)
+        assert later["ownParts"] == []
+        assert later["firstMonth"] == month
 
 
 async def test_it_is_told_as_json(house, quick):

@@ -111,6 +111,12 @@ def _print(shown: MonthStatement) -> None:
         ),
         empty="",
     )
+    if shown.own_parts:
+        output.table(
+            ("Day", "Parts that nobody pays"),
+            ((each.day, each.parts) for each in shown.own_parts),
+            empty="",
+        )
     if shown.counted_until is not None:
         at = output.at(shown.counted_until)
         output.warned(f"The month has too many entries to sum up: those since {at} are not in it.")

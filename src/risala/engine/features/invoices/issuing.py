@@ -13,13 +13,9 @@ import trio
 from risala.engine.features.invoices.records import CLOSED_AFTER_MS, ISSUE, Invoice, InvoiceDay
 from risala.engine.features.invoices.stored import InvoiceRepository
 from risala.engine.features.statements import rules
-from risala.engine.features.statements.records import Issuer
-from risala.engine.features.statements.stored import (
-    ENTRIES_MAX,
-    DaySum,
-    StatementRepository,
-    sources_of,
-)
+from risala.engine.features.statements.records import ENTRIES_MAX, Issuer
+from risala.engine.features.statements.rules import DaySum, sources_of
+from risala.engine.features.statements.stored import StatementRepository
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.errors import StorageFailed, Unavailable

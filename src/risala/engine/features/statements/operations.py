@@ -15,15 +15,12 @@ from risala.engine.features.statements.records import (
     CostSource,
     Issuer,
     MonthStatement,
+    PartsDay,
     SenderCost,
     StatementDay,
 )
-from risala.engine.features.statements.stored import (
-    DaySum,
-    MonthSum,
-    StatementRepository,
-    sources_of,
-)
+from risala.engine.features.statements.rules import DaySum, sources_of
+from risala.engine.features.statements.stored import MonthSum, StatementRepository
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import ArgumentKind, OfOrganization, fault, maybe, text
 from risala.engine.kernel.operation import Call, Operations
@@ -65,7 +62,10 @@ async def _statement(call: Call[OfMonth]) -> MonthStatement:
     senders = _senders(month)
     known = await repository.names([of for _, of, *_ in senders if of is not None])
     charged = sum(amount for each in month.days for _, amount in each.charges.values())
-    began = today if month.first_entry_at is None else date_of(zone, month.first_entry_at)
+    began = min(
+        today if month.first_entry_at is None else date_of(zone, month.first_entry_at),
+        month.first_parts or today,
+    )
     return MonthStatement(
         organization_id=organization.id,
         organization_name=organization.name,
@@ -85,6 +85,7 @@ async def _statement(call: Call[OfMonth]) -> MonthStatement:
         credited=sum(each.credited for each in month.days),
         days=tuple(map(_day, month.days)),
         payments=month.payments,
+        own_parts=tuple(PartsDay(day.isoformat(), parts) for day, parts in month.own_parts.items()),
         first_month=rules.written(began),
         ends_at=rules.begins_at(rules.next_month(first), zone),
         counted_until=month.counted_until,

@@ -12,6 +12,8 @@ from risala.engine.model.records.ledger import LedgerEntry
 
 SENDERS_MAX: Final = 50
 """Keys and mailings that a statement names; what the others cost is summed in one line."""
+ENTRIES_MAX: Final = 1_000_000
+"""Entries of one statement: some seconds of a thread. A month with more is told up to a day."""
 PAYMENTS_MAX: Final = 500
 """Payments and adjustments that a statement lists: hardly anybody has one a day."""
 
@@ -67,6 +69,15 @@ class StatementDay:
 
 
 @dataclass(frozen=True, slots=True)
+class PartsDay:
+    """What an organization sent on a day for which nobody pays."""
+
+    day: str
+    """`2026-11-28`, of the organization's time zone."""
+    parts: Count
+
+
+@dataclass(frozen=True, slots=True)
 class Issuer:
     """The company that runs the service, as the settings' `legal` say; empty: not said."""
 
@@ -103,8 +114,10 @@ class MonthStatement:
     """Days with entries, in their order."""
     payments: tuple[LedgerEntry, ...]
     """Payments and adjustments, the oldest first."""
+    own_parts: tuple[PartsDay, ...]
+    """Days on which something left for which nobody pays, in their order."""
     first_month: str
-    """The month of the organization's first entry: there is nothing before it."""
+    """The month of the organization's first entry or part: there is nothing before it."""
     ends_at: Moment
     """When the month ends."""
     counted_until: Moment | None

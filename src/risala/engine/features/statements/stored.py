@@ -8,13 +8,14 @@ charge one message is looked up: the first that it pays for tells what it was se
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.features.statements import rules
-from risala.engine.features.statements.records import PAYMENTS_MAX, CostSource, SourceCost
+from risala.engine.features.statements.records import ENTRIES_MAX, PAYMENTS_MAX, CostSource
+from risala.engine.features.statements.rules import DaySum
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.accounts.balances import first_at
 from risala.engine.journal.store.names import name_sql
@@ -27,14 +28,22 @@ from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.ledger import LedgerEntry
 from risala.engine.model.states import PRIORITY_MAILING
 
-ENTRIES_MAX: Final = 1_000_000
-"""Entries of one statement: some seconds of a thread. A month with more is told up to a day."""
 _OF: Final = (
     " FROM entry INDEXED BY entry_by_organization"
     " WHERE organization = (SELECT no FROM organizations WHERE id = ?)"
 )
 _BALANCE_BEFORE: Final = f"SELECT balance_after{_OF} AND seq < ? ORDER BY seq DESC LIMIT 1"
 _FIRST: Final = f"SELECT coalesce(at, message >> 15){_OF} ORDER BY seq LIMIT 1"
+_OWN_PARTS: Final = (
+    "SELECT day, parts FROM day_parts"
+    " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND day BETWEEN ? AND ?"
+    " ORDER BY day"
+)
+_FIRST_PARTS: Final = (
+    "SELECT min(day) FROM day_parts"
+    " WHERE organization = (SELECT no FROM organizations WHERE id = ?)"
+)
+_EPOCH: Final = date(1970, 1, 1)
 _SUMS: Final = (
     "SELECT e.kind, CASE WHEN e.kind > 0 THEN ''"  # noqa: S608 -- constants
     " WHEN m.verification_id IS NOT NULL THEN 'codes'"
@@ -59,18 +68,6 @@ _REFUND: Final = ENTRY_KINDS.number("refund")
 
 
 @dataclass(frozen=True, slots=True)
-class DaySum:
-    """What the entries of a day sum up to."""
-
-    day: date
-    charges: dict[tuple[CostSource, str | None], tuple[int, int]]
-    """Messages and amount, by source and by the id of the key or mailing."""
-    refunded: int
-    credited: int
-    balance_after: int
-
-
-@dataclass(frozen=True, slots=True)
 class MonthSum:
     """A month of the ledger."""
 
@@ -82,6 +79,10 @@ class MonthSum:
     """UTC epoch milliseconds; None: there is no entry."""
     counted_until: int | None
     """UTC epoch milliseconds: days from here on are not summed. None: all are."""
+    own_parts: dict[date, int]
+    """Parts for which nobody pays, by day."""
+    first_parts: date | None
+    """The first day with such parts; None: there is none."""
 
 
 def month_sum(
@@ -129,6 +130,7 @@ def _month_sum(
             summed.append(_day(day, rows, balance))
     values = (organization_id, ends[0], ends[-1], PAYMENTS_MAX)
     by_hand = [seq for (seq,) in conn.execute(_BY_HAND, values)]
+    began = value_of(conn, _FIRST_PARTS, (organization_id,))
     return MonthSum(
         opening=opening,
         closing=balance,
@@ -136,7 +138,17 @@ def _month_sum(
         payments=tuple(ledger.of_numbers(conn, by_hand)),
         first_entry_at=value_of(conn, _FIRST, (organization_id,)),
         counted_until=until,
+        own_parts=_own_parts(conn, organization_id, days),
+        first_parts=None if began is None else _EPOCH + timedelta(days=began),
     )
+
+
+def _own_parts(
+    conn: sqlite3.Connection, organization_id: str, days: Sequence[date]
+) -> dict[date, int]:
+    ends = [(each - _EPOCH).days for each in (days[0], days[-1])]
+    rows = conn.execute(_OWN_PARTS, (organization_id, *ends))
+    return {_EPOCH + timedelta(days=day): parts for day, parts in rows}
 
 
 def _balance_before(conn: sqlite3.Connection, organization_id: str, seq: int) -> int:
@@ -156,16 +168,6 @@ def _day(
         else:
             credited += amount
     return DaySum(day, charges, refunded, credited, balance)
-
-
-def sources_of(days: Iterable[DaySum]) -> tuple[SourceCost, ...]:
-    """What each source cost on some days: those that cost anything, in the order of sources."""
-    sums: dict[CostSource, tuple[int, int]] = {}
-    for each in days:
-        for (source, _), (messages, amount) in each.charges.items():
-            sent, cost = sums.get(source, (0, 0))
-            sums[source] = sent + messages, cost + amount
-    return tuple(SourceCost(each, *sums[each]) for each in CostSource if each in sums)
 
 
 # -- names

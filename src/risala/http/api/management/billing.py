@@ -15,6 +15,7 @@ from risala.engine.features.statements.records import (
     STATEMENT,
     Issuer,
     MonthStatement,
+    PartsDay,
     SenderCost,
     SourceCost,
     StatementDay,
@@ -73,15 +74,17 @@ _ISSUED_BY: Final = {
 }
 STATEMENT_DAY: Final = ApiAnswer("StatementDayAnswer", record=StatementDay, more=_SOURCES)
 INVOICE_DAY: Final = ApiAnswer("InvoiceDayAnswer", record=InvoiceDay, more=_SOURCES)
+OWN_PARTS: Final = ApiAnswer("PartsDayAnswer", record=PartsDay)
 MONTH: Final = ApiAnswer(
     "StatementAnswer",
     record=MonthStatement,
     members="month timeZone currency opening closing charged refunded credited sources senders"
-    " days countedUntil",
+    " days ownParts countedUntil",
     more={
         **_SOURCES,
         "senders": _each(SENDER_COST, "Keys and mailings, the most expensive first."),
         "days": _each(STATEMENT_DAY, "Days with entries, in their order."),
+        "ownParts": _each(OWN_PARTS, "Days on which something left for which nobody pays."),
     },
 )
 INVOICE: Final = ApiAnswer(
@@ -97,7 +100,7 @@ INVOICE: Final = ApiAnswer(
 )
 INVOICES: Final = listed("InvoicePage", "Invoices, newest first.", INVOICE)
 COMPONENTS: Final[tuple[Component, ...]] = (
-    *(ISSUER, SOURCE_COST, SENDER_COST, STATEMENT_DAY, INVOICE_DAY),
+    *(ISSUER, SOURCE_COST, SENDER_COST, STATEMENT_DAY, INVOICE_DAY, OWN_PARTS),
     *(MONTH, INVOICE, INVOICES),
 )
 
@@ -136,8 +139,8 @@ class _Billing:
         principal, arguments = await self._read(request, ListInvoicesBody)
         if principal.mode is Mode.TEST:  # tests cost nothing
             return page(ListName.INVOICES)
-        asked = {"limit": LIMIT_USUAL, **arguments}
-        invoices = await self.performer.ask(principal, LIST, **asked)
+        limited = {"limit": LIMIT_USUAL, **arguments}
+        invoices = await self.performer.ask(principal, LIST, **limited)
         places = invoices.next, invoices.previous
         return page(ListName.INVOICES, invoices.invoices, INVOICE.wire, places)
 
@@ -153,6 +156,7 @@ _nothing: Final = partial(
     credited=0,
     days=(),
     payments=(),
+    own_parts=(),
     counted_until=None,
 )
 """A month in which nothing cost anything."""

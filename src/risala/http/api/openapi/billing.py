@@ -28,6 +28,7 @@ _STATEMENT: Final[dict[str, Any]] = {
     "sources": _SOURCES,
     "senders": [{**_SOURCES[0], "of": f"key_{ID}", "name": "Shop"}],
     "days": [{**_DAY, "credited": "1000.00", "balanceAfter": "1099.50"}],
+    "ownParts": [],
     "countedUntil": None,
 }
 _INVOICE: Final[dict[str, Any]] = {

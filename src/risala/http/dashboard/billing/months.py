@@ -12,6 +12,8 @@ from risala.engine.features.statements.records import STATEMENT, MonthStatement
 from risala.http.web.charts import top_of_lines
 from risala.http.web.face import PageAccess
 from risala.http.web.formats import Formats
+from risala.http.web.languages import N_
+from risala.http.web.lists import typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.http.web.statements import (
@@ -20,6 +22,7 @@ from risala.http.web.statements import (
     month_in,
     next_month,
     paper_response,
+    parts_of,
     scale_of,
     values_of,
 )
@@ -71,6 +74,20 @@ async def _statement(request: PageRequest, month: str) -> MonthStatement:
     return await request.ask_here(STATEMENT, **({"month": month} if month else {}))
 
 
+async def own_parts(request: PageRequest) -> TrioResponse:
+    """What left on each day of a month while nobody paid for it; where customers pay, nothing leads
+    here."""
+    statement = await _statement(request, request.form.text("month"))
+    values = parts_of(statement, request.words, request.formats.now_ms)
+    return await request.page("billing/parts.html", **values)
+
+
 ROUTES: Final = (
+    PageRoute(
+        path="/app/<org>/day-parts",
+        view=own_parts,
+        access=PageAccess.VIEWER,
+        filters=(typed("month", N_("Month")),),
+    ),
     PageRoute(path="/app/<org>/billing/months/<month>", view=paper, access=PageAccess.VIEWER),
 )
