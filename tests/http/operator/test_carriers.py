@@ -269,3 +269,13 @@ async def test_a_modem_s_page_says_which_way_it_takes_and_what_each_cannot_do(
 
 async def test_the_page_of_another_carrier_has_no_ways_to_a_modem(operator):
     assert "h-ways" not in (await operator.get(f"{PAGE}/fake")).text
+
+
+async def test_a_carriers_page_says_how_it_did_lately(post, operator, monkeypatch):
+    assert "Delivered lately" not in (await operator.get(f"{PAGE}/fake")).text
+    run = CarrierRun(carrier="fake", ended=40, delivered=39, median_ms=2000, most_ms=9000)
+    answering(monkeypatch, post, LATEST, lambda each: replace(each, carriers=(run,), since=AT_MS))
+    page = (await operator.get(f"{PAGE}/fake")).text
+    assert "Delivered lately" in page
+    assert "97.5%" in page
+    assert page.count('class="times"') == 1

@@ -68,6 +68,16 @@ async def of_carriers(request: PageRequest) -> dict[str, Any]:
     }
 
 
+async def of_carrier(request: PageRequest, carrier: str) -> dict[str, Any]:
+    """For the page of one carrier: how it did lately."""
+    latest = await request.ask(LATEST)
+    run = next((each for each in latest.carriers if each.carrier == carrier), None)
+    if run is None:
+        return {}
+    lately = ComparedCarrier(run, run.delivered / run.ended)
+    return {"lately": lately, "looked_at": _looked_at(request, latest)}
+
+
 def _looked_at(request: PageRequest, latest: LatestMessages) -> Markup | None:
     """Of which messages the picture is; None: of none."""
     if latest.since is None:

@@ -17,5 +17,6 @@ FEATURE: Final = Feature(
     shown={
         "system": elsewhere("http.operator.overview:of_system"),
         "carriers": elsewhere("http.operator.latest:of_carriers"),
+        "carrier": elsewhere("http.operator.latest:of_carrier"),
     },
 )
