@@ -1,8 +1,9 @@
 """``make one-line``: from a bare system to the first message by one line, and back to nothing.
 
-Each system is a container of systemd-nspawn, with its own systemd and this machine's kernel. The
-release is what ``make packages`` left in ``dist/``, signed by a key that is thrown away, and a web
-server of this machine serves it. The carrier is the laboratory's.
+Each system is a container of systemd-nspawn, with its own systemd and this machine's kernel; where
+that cannot start it, the system is a root, and a script stands in for systemd. The release is what
+``make packages`` left in ``dist/``, signed by a key that is thrown away, and a web server of this
+machine serves it. The carrier is the laboratory's.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -35,13 +37,18 @@ from deploy.release.systems import SYSTEMS, System
 from proofs import evidence
 from proofs.machine import image, tools
 from proofs.machine.container import Container
-from proofs.machine.machine import StepFailed
+from proofs.machine.machine import Machine, StepFailed
+from proofs.machine.rooted import Rooted
 from proofs.machine.tools import CannotRun, run
 
 SECTION: Final = "one-line"
 COMMAND: Final = "make one-line"
 HOST: Final = "10.0.2.2"
 """What a container of slirp4netns calls the machine that it runs on."""
+STARTS: Final = ("bookworm", "trixie", "noble")
+"""Systems whose systemd also starts where the control groups are those of the first version."""
+UNIFIED: Final = Path("/sys/fs/cgroup/cgroup.controllers")
+"""Is there where control groups are of the second version."""
 INCLUDED: Final = "systemd-sysv,curl,sudo,ca-certificates,iproute2"
 """What a server has from the first day, and debootstrap's smallest system has not."""
 ANSWERS: Final = """\
@@ -72,7 +79,7 @@ class Served:
     """A release that is served: the line that people type, and the folder."""
 
     folder: Path
-    address: str
+    host: str
     line: str
 
 
@@ -96,18 +103,18 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Served]:
-    """Serve a folder to containers, for as long as this is open."""
+def served(folder: Path, host: str) -> Iterator[Served]:
+    """Serve a folder to machines that call this one so, for as long as this is open."""
     handler = functools.partial(Quiet, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        address = f"http://{HOST}:{server.server_port}"
+        address = f"http://{host}:{server.server_port}"
         digest = hashlib.sha256((folder / "install.sh").read_bytes()).hexdigest()
         checked = f'echo "{digest}  install.sh" | sha256sum -c'
         line = f"curl -fsSO {address}/install.sh && {checked} && sh install.sh --from {address}"
-        yield Served(folder, address, line)
+        yield Served(folder, host, line)
     finally:
         server.shutdown()
         thread.join()
@@ -140,14 +147,15 @@ class Walk:
     """What a person does on one system, with a clock."""
 
     def __init__(
-        self, machine: Container, served: Served, system: System, before: Path | None
+        self, machine: Machine, served: Served, system: System, before: Path | None
     ) -> None:
         self._machine, self._served, self._system = machine, served, system
         self._before = sorted(before.glob(f"*+{system.mark}_amd64.deb")) if before else []
 
     def delivered(self) -> str:
         """Nothing to the first delivered message, by one line."""
-        self._machine.run(f"cat >answers.toml <<'END'\n{ANSWERS}END", as_user=True)
+        answers = f"{ANSWERS}port = {free_port()}\n"  # a root shares this machine's ports
+        self._machine.run(f"cat >answers.toml <<'END'\n{answers}END", as_user=True)
         told = self._machine.run(f"{self._served.line} --answers answers.toml", as_user=True)
         found = re.search(r".*[Dd]elivered.*", told)
         if not found:
@@ -162,6 +170,23 @@ class Walk:
         if "is installed already" not in told:
             raise StepFailed(told[-1500:])
         return "it is installed already, and nothing changed"
+
+    def listed(self) -> str:
+        """The folder of apt, read by the system's own apt."""
+        address = self._served.line.rpartition(" ")[2]
+        source = f"deb [signed-by=/tmp/key.gpg] {address}/apt {self._system.codename} main"
+        alone = "-o Dir::Etc::sourcelist=/tmp/it.list -o Dir::Etc::sourceparts=-"
+        alone += " -o APT::Get::List-Cleanup=0"
+        script = (
+            f"curl -fsS {address}/{sign.KEYRING} -o /tmp/key.gpg;"
+            f" echo '{source}' >/tmp/it.list; apt-get {alone} -q update;"
+            f" apt-cache {alone} madison risala; rm /tmp/key.gpg /tmp/it.list"
+        )
+        told = self._machine.run(script)
+        found = re.search(rf"risala \| (\S+) \| {re.escape(address)}/apt ", told)
+        if not found:
+            raise StepFailed(told[-1500:])
+        return f"it has the signature of the key, and {found[1]}"
 
     def uninstalled(self) -> str:
         """Away, with the data left; then back, with the data there."""
@@ -180,8 +205,8 @@ class Walk:
                     os.link(path, mirror / path.name) if path.suffix != ".deb" else None
             (deb,) = self._served.folder.glob(f"*+{self._system.mark}_amd64.deb")
             (mirror / deb.name).write_bytes(deb.read_bytes()[:-1] + b"?")
-            with served(mirror) as hostile:
-                code, told = self._machine.tried(f"{hostile.line}", as_user=True)
+            with served(mirror, self._served.host) as hostile:
+                code, told = self._machine.tried(hostile.line, as_user=True)
         if not code or "Nothing was changed" not in told:
             raise StepFailed(f"a changed package: {told[-1500:]}")
         stopped = next(line for line in told.splitlines() if "Stopped" in line)
@@ -240,6 +265,7 @@ STEPS: Final[tuple[Callable[[Walk], str], ...]] = (
     Walk.refused,
     Walk.delivered,
     Walk.again,
+    Walk.listed,
     Walk.uninstalled,
     Walk.purged,
     Walk.asked,
@@ -247,16 +273,26 @@ STEPS: Final[tuple[Callable[[Walk], str], ...]] = (
 )
 
 
+def free_port() -> int:
+    """A port that nothing listens at."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
 def walked(
-    system: System, bare_image: image.Image, served: Served, before: Path | None
+    system: System, bare_image: image.Image, folder: Path, before: Path | None
 ) -> list[tuple[str, str]]:
     """What came of each step on a system: its words, with the seconds."""
     came = []
+    boots = system.codename in STARTS or UNIFIED.exists()
+    kind, host = (Container, HOST) if boots else (Rooted, "127.0.0.1")
     with (
+        served(folder, host) as here,
         tempfile.TemporaryDirectory(prefix="one-line-") as place,
-        Container(bare_image, Path(place), system.codename) as machine,
+        kind(bare_image, Path(place), system.codename) as machine,
     ):
-        walk = Walk(machine, served, system, before)
+        walk = Walk(machine, here, system, before)
         for step in STEPS:
             began = time.monotonic()
             said = " ".join(step(walk).split())
@@ -285,12 +321,11 @@ def main() -> None:
         home.mkdir(mode=0o700)
         os.environ["GNUPGHOME"] = str(home)
         release(given.dist, throw_away_key(), place)
-        with served(place) as here:
-            for system in systems:
-                made = bare(system, given.folder, given.ubuntu_keyring)
-                came = dict(walked(system, made, here, given.before))
-                kept = given.folder / f"{system.codename}-{KEPT}"
-                kept.write_text(json.dumps(came), "utf-8")
+        for system in systems:
+            made = bare(system, given.folder, given.ubuntu_keyring)
+            came = dict(walked(system, made, place, given.before))
+            kept = given.folder / f"{system.codename}-{KEPT}"
+            kept.write_text(json.dumps(came), "utf-8")
     if given.write:
         write(given.folder)
 

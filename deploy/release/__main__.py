@@ -13,11 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from deploy.container import oci
 from deploy.release import changelog, sign
 from deploy.release.artefacts import ALL, NOTES, SUMS, Artefact, Unbuilt, sums
 from deploy.release.installer import published
 from deploy.release.prepare import check, is_prepared, prepare, tag_of
 from deploy.release.signing import release_key
+from deploy.release.systems import ARCHITECTURES
 from deploy.release.version import numbers
 from deploy.release.workshop import Workshop
 from rich.console import Console
@@ -57,6 +59,7 @@ class Release:
         files: list[Path] = []
         for artefact in ALL:
             files += [each for each in self._built(artefact) if each not in files]
+        files += self._joined()
         self._step("Checksums, notes, signatures", lambda: self._told(files))
         self._step(f"The tag {tag_of(version)}", self._tagged)
         self._next(files)
@@ -83,6 +86,18 @@ class Release:
             self._step(f"make {target}", lambda: self._shop.run(*command))
             record.write_text(sums(artefact.files(self._shop.dist, version)), "utf-8")
         return artefact.files(self._shop.dist, version)
+
+    def _joined(self) -> list[Path]:
+        """The image of all processors, of those that are in ``dist/``."""
+        dist, version = self._shop.dist, self._version
+        if "container" in self._without or not (images := oci.images(dist, version)):
+            return []
+        for architecture in ARCHITECTURES:
+            if not any(f"_{architecture}." in each.name for each in images):
+                why = "make container there, and bring its file into dist/"
+                self._left_out.append(f"the image for {architecture} ({why})")
+        self._step("One image for all processors", lambda: oci.joined(dist, version))
+        return [dist / oci.name_of(version)]
 
     def _is_built(self, artefact: Artefact, record: Path) -> bool:
         """Whether a run before this one built it from this commit, and it is as it was left."""

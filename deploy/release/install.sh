@@ -332,7 +332,8 @@ purge() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get purge -q -y risala
     as_root rm -f "$SOURCE" "$KEYRING"
     as_root rm -rf /etc/risala /var/lib/risala /var/backups/risala
-    ! id risala >/dev/null 2>&1 || as_root userdel risala
+    ! id risala >/dev/null 2>&1 || as_root userdel risala ||
+      die "a process of the user risala still runs, so that the user stays: ps -u risala. All else is gone."
   fi
   say "Nothing of Risala is left. What it needed of the system stays: apt-get autoremove."
 }

@@ -135,6 +135,15 @@ def test_uninstalling_leaves_data_and_a_purge_asks_for_an_organization(machine, 
     assert [name for name in left if machine.has(name)] == []
 
 
+def test_a_purge_says_that_a_process_of_the_user_still_runs(machine, dist):
+    (machine.root / "busy").touch()
+    done = machine.install(dist, "--purge", typed="machine\n")
+    assert done.returncode == 1
+    assert "the user stays: ps -u risala. All else is gone." in done.stderr
+    assert NOTHING not in done.stderr
+    assert not machine.has("var/lib/risala")
+
+
 def test_without_the_program_a_purge_asks_for_the_machine(machine, dist):
     (machine.root / "var/lib/risala/risala.db").touch()
     assert machine.install(dist, "--purge", typed="My shop\n").returncode == 1

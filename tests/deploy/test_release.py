@@ -4,6 +4,7 @@ What takes long (`make generated`, packages, the table of promises) is stood in 
 write small files and say that they were called.
 """
 
+import argparse
 import hashlib
 import re
 import shutil
@@ -11,11 +12,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from deploy.container import oci
 from deploy.release import changelog, develop, installer, version
-from deploy.release.__main__ import main
+from deploy.release.__main__ import Release, main
 from deploy.release.artefacts import Artefact
 from deploy.release.prepare import tag_of
 from deploy.release.workshop import Workshop
+from rich.console import Console
 
 from mirrors import needs_gpg, throw_away_key
 
@@ -262,6 +265,24 @@ def test_a_key_signs_the_release_and_the_first_page_says_how_to_install_it(
         assert f'curl -fsSO {public}/install.sh && echo "{digest}  install.sh"' in told
         assert installer.FROM_FILES not in told
     assert "install.sh" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_images_that_are_there_become_one(shop, capsys):
+    """One is made here; that of another processor is brought from such a machine."""
+    release(shop, "1.0.0")
+    (shop.dist / "risala_1.0.0_arm64.container.tar.xz").write_bytes(b"")
+    made = shop.dist / "risala_1.0.0.oci.tar"
+    told = argparse.Namespace(
+        without=[], key="", public="", registry="", container="", deb="", packages=""
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(oci, "joined", lambda *_: made.write_text("both\n"))
+        maker = Release(shop, "1.0.0", told, Console())
+        assert maker._joined() == [made]
+    assert maker._left_out == [
+        "the image for amd64 (make container there, and bring its file into dist/)"
+    ]
 
 
 def test_without_a_key_there_is_no_script_to_install_by(shop, capsys):

@@ -54,7 +54,7 @@ esac""",
 esac""",
     "uname": 'case "$1" in -m) echo x86_64 ;; *) echo machine ;; esac',
     "systemctl": STAND_IN,
-    "userdel": STAND_IN,
+    "userdel": f'{STAND_IN}test ! -e "$MACHINE/busy"',
 }
 MOVED = ("/etc/", "/usr/share/keyrings/", "/run/systemd/", "/var/lib/risala", "/var/backups/")
 """What the script names of a machine, and the test's machine has below its folder."""
