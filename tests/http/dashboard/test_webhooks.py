@@ -506,6 +506,6 @@ async def test_the_settings_have_a_tab_with_the_events_in_groups(owner, gateway)
         "Account",
     ]
     examples = [each for _, each in page.tags if each.get("name") == "example"]
-    assert len(examples) == page.text.count('name="types"') == 14
+    assert len(examples) == page.text.count('name="types"') == 17
     assert len([each for each in examples if "checked" in each]) == 1
     assert "Address and events" not in (await owner.get(ONE)).text

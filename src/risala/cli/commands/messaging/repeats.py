@@ -59,8 +59,7 @@ def repeat() -> None:
 
     \b
     Examples:
-      risala repeat create Rent --list LIST --text "Your rent is due." \\
-        --unit months --month-day 31 --time 10:00
+      risala repeat create Rent --list LIST --text Due --unit weeks --day mon --time 10:00
       risala repeat show REPEAT
     """
 
