@@ -84,7 +84,9 @@ def fill(service: Service, whose: dict[str, str]) -> None:
     """Something of each feature."""
     service.perform("credential.create", face="kannel", username="shop", **whose)
     service.perform("hook.create", preset="logto", **whose)
-    service.perform("list.create", name="Parents", **whose)
+    people = service.perform("list.create", name="Parents", **whose)["list"]["id"]
+    daily = {"unit": "days", "time": "10:00"}
+    service.perform("repeat.create", name="News", list_id=people, text="Salam", **daily, **whose)
     service.perform("text.create", name="News", language="fr", text="Bonjour", **whose)
     service.perform("mailing.create", numbers="+22236123456", text="Bonjour", **whose)
     service.perform("payment.begin", method="bankily", amount="5", **whose)

@@ -210,8 +210,8 @@ def _arguments(form: SentForm) -> dict[str, Any]:
     return {
         **{name: form.text(name) for name in _TEXTS if form.text(name) or name == "until"},
         **{name: value for name, value in numbers.items() if value is not None},
-        "count": numbers["count"] or 0,
-        "pace": numbers["pace"],
+        "count": _whole(form, "count") or 0,
+        "pace": _whole(form, "pace"),
         "month_days": _month_days(form),
         "days": [*form.all("days")],
         "from": form.text("from") or None,

@@ -56,7 +56,7 @@ async def routed(house):
     return [each["text"] for each in listed["messages"]]
 
 
-async def test_an_answer_is_the_operators_and_no_customers(house):
+async def test_an_answer_is_the_operators_and_no_customers(house, quick):
     await ask(house)
     await came(house)
     assert await answers(house) == [(CODE, "You have 500.")]
@@ -66,7 +66,7 @@ async def test_an_answer_is_the_operators_and_no_customers(house):
     assert (await house.gateway.perform("conversation.list", talks))["conversations"] == []
 
 
-async def test_a_text_that_answers_nothing_is_the_customers(house):
+async def test_a_text_that_answers_nothing_is_the_customers(house, quick):
     await came(house, "before")
     await ask(house)
     await came(house, "of another number", sender="5678")
@@ -75,7 +75,7 @@ async def test_a_text_that_answers_nothing_is_the_customers(house):
     assert sorted(await routed(house)) == ["before", "by another carrier", "of another number"]
 
 
-async def test_a_phone_that_was_texted_writes_to_customers_as_ever(house):
+async def test_a_phone_that_was_texted_writes_to_customers_as_ever(house, quick):
     """`carriers try` goes to a phone: what that writes is no service's answer."""
     await ask(house, PHONE)
     await came(house, "STOP", sender=PHONE)
@@ -83,7 +83,7 @@ async def test_a_phone_that_was_texted_writes_to_customers_as_ever(house):
     assert await routed(house) == ["STOP"]
 
 
-async def test_after_a_month_it_is_no_answer(house):
+async def test_after_a_month_it_is_no_answer(house, quick):
     await ask(house)
     house.pass_s(ANSWER_MS / 1000 - 60)
     await came(house, "Your bundle ends.")
@@ -96,7 +96,7 @@ async def test_after_a_month_it_is_no_answer(house):
     assert (await answers(house))[0] == (CODE, "Done.")
 
 
-async def test_one_that_comes_again_is_kept_once(house):
+async def test_one_that_comes_again_is_kept_once(house, quick):
     await ask(house)
     await came(house, ids=("mo-7",))
     await came(house, ids=("mo-7",))
@@ -106,7 +106,7 @@ async def test_one_that_comes_again_is_kept_once(house):
     assert len(await answers(house)) == 3  # nothing tells these from two of the same words
 
 
-async def test_no_more_are_kept_and_shown_than_there_may_be(house):
+async def test_no_more_are_kept_and_shown_than_there_may_be(house, quick):
     await ask(house)
     for n in range(ANSWERS_MAX + 5):
         await came(house, f"answer {n}")
@@ -134,7 +134,7 @@ async def test_they_go_as_incoming_texts_do(open_house, quick, carrier):
         assert await answers(house) == [(CODE, "new")]
 
 
-async def test_the_trail_has_neither_number_nor_answer(house):
+async def test_the_trail_has_neither_number_nor_answer(house, quick):
     await ask(house)
     await came(house)
     trail = repr(await house.gateway.perform("audit.list", {}))

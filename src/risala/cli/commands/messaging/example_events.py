@@ -24,6 +24,13 @@ _MESSAGE: Final = {
 _CODE: Final = {"subject": "ver", "recipient": _RECIPIENT, "reason": None}
 _NAME: Final = {"subject": "snd", "name": "ACME", "reason": None}
 _TALK: Final = {"subject": "cnv", "number": _RECIPIENT, "message_id": None, "assigned_to": None}
+_DUE: Final = {
+    "subject": "rpt",
+    "name": "Rent",
+    "due_at": 1_796_119_200_000,
+    "mailing_id": "mlg_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT",
+    "reason": None,
+}
 _MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
     EventType.SMS_SENT: {**_MESSAGE, "status": "sent"},
     EventType.SMS_DELIVERED: {**_MESSAGE, "status": "delivered"},
@@ -58,12 +65,15 @@ _MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
         "assigned_to": "usr_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT",
     },
     EventType.CONVERSATION_PAUSED: {**_TALK, "message_id": "mo_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"},
+    EventType.REPEAT_BEGUN: _DUE,
+    EventType.REPEAT_SKIPPED: {**_DUE, "mailing_id": None, "reason": "no_money"},
+    EventType.REPEAT_ENDED: {**_DUE, "due_at": None, "mailing_id": None, "reason": "until"},
     EventType.WEBHOOK_TEST: {"subject": "whe"},
 }
 """For each type the members of its family only; for the subject the prefix of its id."""
 
 
-PREFIXES: Final = ("sms", "ver", "snd", "org", "whe", "cnv")
+PREFIXES: Final = ("sms", "ver", "snd", "org", "whe", "cnv", "rpt")
 """The prefixes of the ids in an example."""
 
 

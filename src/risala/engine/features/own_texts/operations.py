@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import structlog
 import trio
@@ -73,7 +73,15 @@ async def _text(call: Call[TextByCarrier]) -> OperatorText:
 
 @OPERATIONS(ANSWERS, roles=OPERATORS, operators=SUPPORT)
 async def _answers(call: Call[ListAnswers]) -> ServiceReplies:
-    return ServiceReplies(tuple(call.stored(OwnTextRepository).latest(call.arguments.carrier)))
+    name = call.arguments.carrier
+    _refuse_unknown(call, name)
+    return ServiceReplies(tuple(call.stored(OwnTextRepository).latest(name)))
+
+
+def _refuse_unknown(call: Call[Any], name: str) -> None:
+    """Raises ``NotFound``: there is no such carrier."""
+    if name not in {each.name for each in call.services.delivery.carriers()}:
+        raise NotFound(f"There is no carrier {name!r}.")
 
 
 def _worker(call: Call[TextByCarrier], name: str) -> CarrierWorker:
@@ -83,10 +91,9 @@ def _worker(call: Call[TextByCarrier], name: str) -> CarrierWorker:
         NotFound: there is none.
         Conflict: it cannot.
     """
-    delivery = call.services.delivery
-    if name not in {each.name for each in delivery.carriers()}:
-        raise NotFound(f"There is no carrier {name!r}.")
-    worker = next((each for each in delivery.workers() if each.name == name), None)
+    _refuse_unknown(call, name)
+    workers = call.services.delivery.workers()
+    worker = next((each for each in workers if each.name == name), None)
     if worker is None:
         raise Conflict("The service is not running, so no carrier is connected.")
     if not worker.standing.is_up:

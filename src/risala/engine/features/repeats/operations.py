@@ -296,11 +296,11 @@ def _owner(call: Call[Any]) -> str:
     return caller.who if caller.face is CallerKind.API else caller.user_id or ""
 
 
-def _check(call: Call[Any], repeat: MailingRepeat, given: Collection[str] | None) -> None:
+def _check(call: Call[Any], repeat: MailingRepeat, changed: Collection[str] | None) -> None:
     """Refuse what could never be sent.
 
     Args:
-        given: the names of fields that are new; None: all.
+        changed: the names of fields that are new; None: all.
 
     Raises:
         Invalid: the text is empty, names a column that the list does not have, or the
@@ -318,9 +318,9 @@ def _check(call: Call[Any], repeat: MailingRepeat, given: Collection[str] | None
             f" {repeat.to_hour} o’clock. Choose another time, or other hours."
         )
         raise Invalid("time", "outside_hours", sentence)
-    if given is None or "list_id" in given or "text" in given:
+    if changed is None or "list_id" in changed or "text" in changed:
         _check_columns(call, repeat)
-    if given is None or "sender" in given:
+    if changed is None or "sender" in changed:
         call.services.intake.drafts.sender_of(repeat.organization_id, repeat.sender)
 
 

@@ -166,15 +166,15 @@ def _by_weeks(rhythm: Rhythm, start: date) -> Iterator[tuple[date, bool]]:
 
 
 def _by_months(rhythm: Rhythm, start: date) -> Iterator[tuple[date, bool]]:
-    wanted = rhythm.month_days or (rhythm.starts_on.day,)
+    days_of_month = rhythm.month_days or (rhythm.starts_on.day,)
     first = rhythm.starts_on.year * _MONTHS + rhythm.starts_on.month - 1
     passed = (start.year * _MONTHS + start.month - 1 - first) // rhythm.every
     month = first + passed * rhythm.every
     while month // _MONTHS < _LAST_YEAR:
         year, number = divmod(month, _MONTHS)
         length = monthrange(year, number + 1)[1]
-        for number_of_day in sorted({min(each, length) for each in wanted}):
+        for number_of_day in sorted({min(each, length) for each in days_of_month}):
             day = date(year, number + 1, number_of_day)
             if day >= start:
-                yield day, number_of_day not in wanted
+                yield day, number_of_day not in days_of_month
         month += rhythm.every

@@ -187,8 +187,9 @@ class _Repeats:
         principal = self.auth.secret(request)
         return principal, parse_body(model, await read_body(request), self.context()).given()
 
-    async def _view(self, principal: Principal, repeat_id: str) -> RepeatView:
-        """A repeat of the key's mode. Raises ``NotFound``."""
+    async def _view(self, principal: Principal, members: Mapping[str, Any]) -> RepeatView:
+        """The repeat that a request names, of the key's mode. Raises ``NotFound``."""
+        repeat_id = members["repeat_id"]
         view = await self.performer.ask(principal, records.SHOW, repeat_id=repeat_id)
         if view.repeat.mode is not principal.mode:
             raise NotFound(MISSING)
@@ -198,7 +199,7 @@ class _Repeats:
         self, request: PlainRequest, ask: Ask[MailingRepeat], model: type[RequestBody] = RepeatBody
     ) -> PlainAnswer:
         principal, members = await self._read(request, model)
-        await self._view(principal, members["repeat_id"])
+        await self._view(principal, members)
         return _shown(await self.performer.ask(principal, ask, **members))
 
     async def list(self, request: PlainRequest) -> PlainAnswer:
@@ -210,7 +211,7 @@ class _Repeats:
 
     async def get(self, request: PlainRequest) -> PlainAnswer:
         principal, members = await self._read(request, RepeatBody)
-        view = await self._view(principal, members["repeat_id"])
+        view = await self._view(principal, members)
         upcoming = [UPCOMING.wire(each) for each in view.upcoming]
         past = [RUN.wire(each) for each in view.past]
         runs = _Runs(view.time_zone, view.upcoming, view.past)

@@ -78,6 +78,7 @@ async def values(request: PageRequest, error: Refusal | None = None) -> dict[str
     own, alert = organization.price_per_segment, _alert(request, organization)
     typed = None if error is None else request.form
     billing = await request.of_features("billing")
+    balance_at = billing.get("balance_at")
     return {
         **shown,
         **_lasting(request, page.balance, page.spent_a_day),
@@ -93,7 +94,7 @@ async def values(request: PageRequest, error: Refusal | None = None) -> dict[str
         "titles": {},
         "under_way": [],
         **billing,
-        **(billing["balance_at"](page.spent_a_day) if "balance_at" in billing else {}),
+        **({} if balance_at is None else balance_at(page.spent_a_day)),
         **edit(error, typed, version, alert),
     }
 
