@@ -18,7 +18,7 @@ NOBODY_BEHIND = frozenset({"segments", "parts", "silence", "link"})
 class TestLoopback(DriverConformance):
     patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
-    unseen: ClassVar = NOBODY_BEHIND | {"alphanumeric_sender"}
+    unseen: ClassVar = NOBODY_BEHIND | {"alphanumeric_sender", "flash"}
 
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:
@@ -28,7 +28,7 @@ class TestLoopback(DriverConformance):
 class TestTestMode(DriverConformance):
     patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
-    unseen: ClassVar = NOBODY_BEHIND | {"alphanumeric_sender", "validity"}
+    unseen: ClassVar = NOBODY_BEHIND | {"alphanumeric_sender", "flash", "validity"}
 
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:

@@ -34,6 +34,7 @@ ALONE = {
     "engine/delivery/worker/calls.py watch": _ONE_OWNER,
     "engine/follow/cursors.py next": _ONE_OWNER,
     "engine/follow/live.py __anext__": _ONE_OWNER,
+    "engine/features/sinks/beside.py run": _ONE_ITEM,
     "engine/features/sinks/service.py run": "a sink gets every event: one it refuses comes again",
     "engine/intake/intake.py _accept_once": _ONE_ITEM,
     "engine/features/lists/tables.py pieces": _FILES,

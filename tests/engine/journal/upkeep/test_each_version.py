@@ -44,6 +44,7 @@ UNIQUE = {
     "invitations_by_organization_email",
     "message_client_key",
     "organizations_by_no",
+    "own_answers_once",
     "payments_credited_once",
     "provider_domains_confirmed",
     "reverse_sessions_word",

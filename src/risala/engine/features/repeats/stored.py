@@ -393,8 +393,10 @@ def export(conn: sqlite3.Connection, organization_id: str, after: str, limit: in
         " AND (repeat_id, due_at) > (?, ?) ORDER BY repeat_id, due_at LIMIT ?",
         (organization_id, start, int(at), limit),
     ).fetchall()
-    written = [{"repeatId": row[-1], **to_json(_RUNS.of(row[:-1]))} for row in rows]
-    return AccountPart(written, f"{rows[-1][-1]} {rows[-1][0]}" if len(rows) == limit else None)
+    runs = [(repeat_id, _RUNS.of(values)) for *values, repeat_id in rows]
+    written = [{"repeatId": repeat_id, **to_json(run)} for repeat_id, run in runs]
+    last = [f"{repeat_id} {run.due_at}" for repeat_id, run in runs[-1:]]
+    return AccountPart(written, last.pop() if len(rows) == limit else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from risala.http.api.openapi.sms import WITH_BODY, ApiOperation
 _SOURCES: Final = [{"source": "key", "messages": 1208, "amount": "604.00"}]
 _ISSUER: Final = {
     "name": "Chinguetti Messages SARL",
-    "address": ["Îlot K, n° 12", "Tevragh-Zeina, Nouakchott"],
+    "address": ["12 Harbour Road"],
     "taxId": "00441122",
     "tradeRegister": "81234/GU/2026",
 }
-_MONTH: Final = {"month": "2026-10", "timeZone": "Africa/Nouakchott", "currency": "MRU"}
+_MONTH: Final = {"month": "2026-10", "timeZone": "UTC", "currency": "MRU"}
 _DAY: Final = {"day": "2026-10-28", "sources": _SOURCES, "refunded": "0.50"}
 _STATEMENT: Final[dict[str, Any]] = {
     **_MONTH,

@@ -46,7 +46,7 @@ _REPEAT: Final[dict[str, Any]] = {
 }
 _VIEW: Final[dict[str, Any]] = {
     "repeat": _REPEAT,
-    "timeZone": "Africa/Nouakchott",
+    "timeZone": "UTC",
     "upcoming": [
         {"at": "2026-12-31T10:00:00.000Z", "note": None},
         {"at": "2027-01-31T10:00:00.000Z", "note": None},

@@ -14,7 +14,7 @@ from risala.http.web.languages import N_, Words
 class ModemWay:
     """One way, as the page of a carrier shows it."""
 
-    name: Markup
+    title: Markup
     lacks: Markup
     is_taken: bool
 
