@@ -64,7 +64,7 @@ PAGES = {
         *("/app/org_1/keys/key_2/delete", "/app/org_1/nope", "/app/org_2/keys"),
         *(
             "/app/org_2/keys/new",
-            "/app/org_1/day-parts",
+            "/app/org_1/parts",
             "/app?new",
             "/account",
             "/app/org_1/leave",
@@ -201,7 +201,7 @@ def test_all_of_it_works_without_script(look, pages):
 
 
 def test_a_piece_draws_itself_anew_under_the_policy(look):
-    page = look("/app/org_1/day-parts?live=1")
+    page = look("/app/org_1/parts?live=1")
     expect(page.locator("#piece")).to_have_text("drawn anew")
 
 
@@ -214,7 +214,7 @@ def test_a_piece_draws_itself_anew_under_the_policy(look):
     ],
 )
 def test_parts_are_counted_while_one_types(look, language, shown):
-    page = look("/app/org_1/day-parts", language=language)
+    page = look("/app/org_1/parts", language=language)
     counter = page.locator("#sms-count")
     expect(counter).to_contain_text("GSM-7")
     page.locator("#sms").fill("{{code}}" + "a" * 64 + "ع")
@@ -232,7 +232,7 @@ def test_the_page_counts_as_the_service_does(look):
     basic = "".join(chr(each) for each in range(32, 127)) + "éèÇøΔ\n"
     texts = [each * count for each in ("a", "ع", "[", "😀") for count in (1, 35, 70, 71, 160, 161)]
     texts += [basic * 3, basic + "ç", "", "ê" * 67 * 3]
-    page = look("/app/org_1/day-parts")
+    page = look("/app/org_1/parts")
     source = page.locator("script[src*='/sms.']").get_attribute("src")
     counted = page.evaluate(
         "async ([source, texts]) => texts.map((await import(source)).measure)", [source, texts]
