@@ -241,9 +241,22 @@ class MqttLink:
             self._end("The connection to the broker broke.")
 
 
+class _ShakenSocket(ssl.SSLSocket):
+    """Closes itself where the handshake fails: the library would leave it open."""
+
+    def do_handshake(self, block: bool = False) -> None:
+        try:
+            super().do_handshake(block)
+        except BaseException:
+            self.close()
+            raise
+
+
 def _context(settings: MqttSettings) -> ssl.SSLContext:
     try:
-        return ssl.create_default_context(cafile=settings.tls_ca_file)
+        context = ssl.create_default_context(cafile=settings.tls_ca_file)
+        context.sslsocket_class = _ShakenSocket
+        return context
     except OSError as error:
         raise SinkUnavailableError(
             f"The certificates to trust cannot be read: tls_ca_file {settings.tls_ca_file}: "
