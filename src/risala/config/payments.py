@@ -92,7 +92,8 @@ class LegalSection(Section):
     invoice_series: Series = ""
     """What the numbers of invoices begin with, such as ``F-``. With a name and a tax number set
     too, each month in which something was charged gets an invoice an hour after it ends, numbered
-    without gaps. Another series begins at 1. Empty: months have statements alone."""
+    without gaps: all months since the last invoice, or since the first charge. Another series
+    begins at 1. Empty: months have statements alone."""
 
     @property
     def can_invoice(self) -> bool:

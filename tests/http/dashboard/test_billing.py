@@ -347,6 +347,18 @@ async def test_a_month_leads_to_its_invoice(owner, gateway):
     assert f"{BILLING}/invoices" not in page.text.partition('id="h-invoices"')[0]
 
 
+async def test_a_month_whose_invoice_is_no_more_on_the_page_leads_to_it(owner, gateway):
+    gateway.invoices = (
+        *(month_invoice("2026-11", id="inv_3"), month_invoice("2026-10", id="inv_2")),
+        month_invoice("2026-09", id="inv_1", number="F-0040"),
+    )
+    page = await owner.get(f"{BILLING}?month=2026-09")
+    shown, _, rest = page.text.partition('id="h-invoices"')
+    assert f'href="{BILLING}/invoices/inv_1"' in shown
+    assert "F-0040" in rest
+    assert "F-0040" not in (await owner.get(f"{BILLING}?month=2026-10")).text
+
+
 async def test_without_invoices_nothing_speaks_of_them(owner):
     assert "nvoice" not in (await owner.get(BILLING)).text.partition("<main")[2]
 

@@ -824,7 +824,7 @@ class FakeWebGateway:
             case "statement.get":
                 return web_statements.month_statement(**{**arguments, **self.month})
             case "invoice.list":
-                return web_statements.invoice_page(*self.invoices)
+                return web_statements.invoice_page(*self.invoices, month=arguments.get("month"))
             case "invoice.get":
                 return web_statements.month_invoice()
             case "ledger.list":

@@ -109,5 +109,8 @@ def month_invoice(month: str = "2026-10", **changes: Any) -> dict[str, Any]:
     }
 
 
-def invoice_page(*invoices: dict[str, Any]) -> dict[str, Any]:
-    return {"invoices": [*invoices], "next": None, "previous": None, "canIssue": bool(invoices)}
+def invoice_page(*invoices: dict[str, Any], month: str | None = None) -> dict[str, Any]:
+    """The newest two, or that of a month."""
+    page = [each for each in invoices if each["month"] == month] if month else [*invoices[:2]]
+    older = page[-1]["id"] if len(invoices) > len(page) and not month else None
+    return {"invoices": page, "next": older, "previous": None, "canIssue": bool(invoices)}

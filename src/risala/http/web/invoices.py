@@ -4,6 +4,7 @@ paper."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -12,8 +13,9 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
-from risala.engine.features.invoices.records import GET, Invoice, InvoicePage
+from risala.engine.features.invoices.records import GET, LIST, Invoice, InvoicePage
 from risala.engine.features.statements.records import CostSource, SourceCost
+from risala.engine.features.statements.rules import begins_at, next_month
 from risala.engine.model.errors import NotFound
 from risala.http.web.files.paper import Paper, PaperColumn, PaperTable, can_write, text_of
 from risala.http.web.formats import Formats, ms_of
@@ -50,6 +52,17 @@ def values_of(page: InvoicePage, month: str, words: Words, now_ms: int) -> dict[
     """
     lines = [_line(each, formats_of(each, words, now_ms)) for each in page.invoices]
     return {"invoices": lines, "invoice": of_month(page, month)}
+
+
+async def with_month(
+    request: PageRequest, newest: InvoicePage, month: str, organization_id: str
+) -> InvoicePage:
+    """The newest invoices, and after them that of the month that the page shows, where it is older:
+    a search leads there."""
+    if not month or newest.next is None or of_month(newest, month) is not None:
+        return newest
+    one = await request.ask(LIST, organization_id=organization_id, month=month)
+    return replace(newest, invoices=(*newest.invoices, *one.invoices))
 
 
 def of_month(page: InvoicePage, month: str) -> Invoice | None:
@@ -93,6 +106,7 @@ def paper_of(invoice: Invoice, words: Words) -> Paper:
             (text_of(words("Organization")), isolated(invoice.organization_id)),
             (text_of(words("Issued on")), text_of(formats.date_text(issued_ms))),
             (text_of(words("Period")), period_text(first, formats)),
+            *_seams(invoice, formats),
             (text_of(words("Time zone")), isolated(invoice.time_zone)),
             (text_of(words("Currency")), isolated(invoice.currency)),
         ),
@@ -102,6 +116,16 @@ def paper_of(invoice: Invoice, words: Words) -> Paper:
         page=text_of(words("Page {page}", page="{page}")),
         as_of_ms=issued_ms,
     )
+
+
+def _seams(invoice: Invoice, formats: Formats) -> Iterable[tuple[str, str]]:
+    """Where it begins or ends otherwise than its month: the organization's time zone changed."""
+    first, words, zone = first_day(invoice), formats.words, invoice.time_zone
+    begins, ends = invoice.begins_at, invoice.ends_at
+    if begins is not None and begins != begins_at(first, zone):
+        yield text_of(words("Since")), text_of(formats.moment_text(begins))
+    if ends is not None and ends != begins_at(next_month(first), zone):
+        yield text_of(words("Until")), text_of(formats.moment_text(ends))
 
 
 def _sums(invoice: Invoice, formats: Formats) -> Iterable[tuple[str, str]]:

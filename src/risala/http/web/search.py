@@ -41,6 +41,7 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "mailing": ("mailings", NC_("found", "Mailings")),
     "payment": ("billing", NC_("found", "Payments")),
     "receipt": ("billing", NC_("found", "Receipts")),
+    "invoice": ("billing", NC_("found", "Invoices and credit notes")),
     "rule": ("messages", NC_("found", "Automatic answers")),
     "word": ("inbox", NC_("found", "Words of opt-outs")),
     "credential": ("key", NC_("found", "Credentials")),

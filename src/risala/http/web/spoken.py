@@ -56,6 +56,10 @@ SPOKEN: Final = (
     ),
     N_("The month is not over yet: it can have an invoice from {time}."),
     N_("Nothing was charged or refunded in this month, so it has no invoice."),
+    N_(
+        "The costs of {month} have no invoice yet. Issue that one first, so that the numbers are in"
+        " the order of the months."
+    ),
     N_("Automatic answers to this number are not paused."),
     N_("An organization can have at most {count} rules. Delete one first."),
     N_("An organization can have at most {count} repeats. Delete one first."),

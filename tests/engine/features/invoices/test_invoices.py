@@ -4,8 +4,10 @@ import json
 import sqlite3
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from functools import partial
+from itertools import pairwise
 
 import pytest
 import trio
@@ -350,6 +352,121 @@ async def test_each_month_that_ends_gets_one_by_itself(open_bills, quick, leap):
         assert line["who"] == "risala"
 
 
+async def off_for(house, months):
+    """Months with a message each, of one organization, in which nothing is issued."""
+    for _ in range(months):
+        await house.send()
+        to_next_month(house)
+
+
+async def test_all_months_of_a_long_time_off_get_theirs_in_order(house, quick):
+    """Those without costs have none."""
+    other = await house.organization()
+    await off_for(house, 2)
+    await house.send(principal=other)
+    to_next_month(house)
+    await off_for(house, 1)
+    assert not await issuing.issue_due(house.gateway.services, {})
+    made = [*reversed(await listed(house))]
+    assert [each["number"] for each in made] == ["F-0001", "F-0002", "F-0003", "F-0004"]
+    own = [each["month"] for each in made if each["organizationId"] in here(house).values()]
+    assert len(own) == 3
+    assert own == sorted(own)
+    await issuing.issue_due(house.gateway.services, {})
+    assert len(await listed(house)) == 4
+    assert books(house) == ()
+
+
+async def test_a_turn_is_bounded_and_the_next_goes_on(house, quick, monkeypatch):
+    monkeypatch.setattr(issuing, "TURN_MAX", 2)
+    await off_for(house, 5)
+    looked, counts = {}, []
+    for has_more in (True, True, False):
+        assert await issuing.issue_due(house.gateway.services, looked) is has_more
+        counts.append(len(await listed(house)))
+    assert counts == [2, 4, 5]
+    months = [each["month"] for each in await listed(house)]
+    assert months == sorted(months, reverse=True)
+
+
+async def test_who_sets_the_series_later_gets_all_since_the_first_cost(
+    open_house, open_bills, quick, leap
+):
+    """Turn by turn, without waiting for the next hour."""
+    async with open_house() as house:
+        principal = house.principal
+        to_next_month(house)
+        await off_for(house, 3)
+        with pytest.raises(Conflict, match=r"legal\.invoice_series"):
+            await issue(house)
+    async with open_bills() as house:
+        house.principal = principal
+        await leap(30, every_s=1)
+        assert [each["number"] for each in await listed(house)] == ["F-0003", "F-0002", "F-0001"]
+
+
+async def test_by_hand_too_the_months_come_in_order(house, quick):
+    first = rules.written(today(house))
+    await off_for(house, 2)
+    with pytest.raises(Conflict, match=f"The costs of {first} have no invoice yet"):
+        await issue(house)
+    assert (await issue(house, first))["number"] == "F-0001"
+    assert (await issue(house))["number"] == "F-0002"
+
+
+# -- another time zone
+
+
+EAST, WEST = "Pacific/Kiritimati", "Pacific/Pago_Pago"
+"""Fourteen hours before UTC, and eleven after it."""
+
+
+async def hourly(house, hours):
+    """A message each hour around the end of a month; returns what each cost."""
+    for _ in range(hours):
+        await house.send()
+        house.pass_s(3600)
+
+
+@pytest.mark.parametrize("zones", [(EAST, WEST), (WEST, EAST), ("UTC", EAST), (WEST, "UTC")])
+@pytest.mark.parametrize("is_idle", [False, True], ids=["used", "idle"])
+async def test_each_cost_is_on_one_invoice_whatever_the_time_zone_was(house, quick, zones, is_idle):
+    """The hours between the end of a month by the one clock and by the other; also where the month
+    before had no cost by the first."""
+    before, after = zones
+    await house.gateway.perform("org.set", {**here(house), "time_zone": before})
+    if is_idle:
+        await house.send()
+        to_next_month(house)
+    to_next_month(house, day=1)
+    house.pass_s(-20 * 3600)
+    await hourly(house, 40)
+    house.pass_s(3 * DAY_S)
+    await issuing.issue_due(house.gateway.services, {})
+    await house.gateway.perform("org.set", {**here(house), "time_zone": after})
+    await issuing.issue_due(house.gateway.services, {})
+    for _ in range(2):
+        to_next_month(house)
+        await issuing.issue_due(house.gateway.services, {})
+    made = [from_json(Invoice, each) for each in reversed(await listed(house))]
+    sent = 40 + is_idle
+    assert sum(each.messages for one in made for each in one.sources) == sent
+    assert sum(each.messages for one in made for day in one.days for each in day.sources) == sent
+    spans = [issuing.span_of(each) for each in made]
+    for (_, ended), (begins, _) in pairwise(spans[is_idle:]):
+        assert begins == ended
+    assert [each.month for each in made] == sorted({each.month for each in made})
+    assert books(house) == ()
+
+
+async def test_what_was_issued_before_spans_were_kept_has_its_month_s(house, quick):
+    await house.send()
+    to_next_month(house)
+    made = from_json(Invoice, await issue(house))
+    old = replace(made, begins_at=None, ends_at=None)
+    assert issuing.span_of(old) == issuing.span_of(made) == (made.begins_at, made.ends_at)
+
+
 async def test_without_a_series_nothing_runs(open_house, quick, monkeypatch):
     """Nor is anything loaded."""
     async with open_house() as house:
@@ -380,15 +497,16 @@ async def test_killed_at_each_instant_there_is_no_gap_and_no_number_twice(
 
         monkeypatch.setattr(Journal, "_commit_batch", commit_batch)
         await issuing.issue_due(house.gateway.services, {})
-        for each in people:
-            await house.send(principal=each)
-        to_next_month(house)
+        for _ in range(2):  # off for longer than a month
+            for each in people:
+                await house.send(principal=each)
+            to_next_month(house)
         await issuing.issue_due(house.gateway.services, {})
         monkeypatch.undo()
         whole = {each["number"]: each["month"] for each in await listed(house)}
     monkeypatch.setattr(issuing, "LOOK_EVERY_S", 1e9)
-    assert len(whole) == 6
-    assert len(states) >= 9
+    assert len(whole) == 9
+    assert len(states) >= 15
     for state in states:
         for path in tmp_path.glob(FILE + "*"):
             path.unlink()
@@ -406,6 +524,8 @@ async def test_killed_at_each_instant_there_is_no_gap_and_no_number_twice(
             after = {each["number"]: each for each in await listed(house)}
             assert {number: after[number] for number in before} == before
             assert sorted(after) == [f"F-{number:04}" for number in range(1, len(after) + 1)]
-            months = [(each["organizationId"], each["month"]) for each in after.values()]
-            assert len(months) == len({*months})
+            for each in people:
+                whose = {"organization_id": each.organization_id}
+                months = [one["month"] for one in await listed(house, **whose)]
+                assert months == sorted({*months}, reverse=True)
             assert books(house) == ()

@@ -7,6 +7,7 @@ import re
 import pytest
 import trio
 
+from made_invoices import issued
 from mailing_book import add_list
 from risala.engine.features.search import operations
 from risala.engine.features.search.nouns import NOUNS
@@ -43,6 +44,7 @@ SHOWN_BY = {
     "credential": ("credential.list", None),
     "rule": ("answer.show", None),
     "word": ("opt_outs.words", None),
+    "invoice": ("invoice.get", "invoice.get"),
 }
 """The operations of the pages that show each kind: to members, and in the console."""
 
@@ -167,6 +169,39 @@ async def test_receipts_are_found_by_their_reference_or_note(shop, autojump_cloc
     stranger = Caller("who@else.example", CallerKind.DASHBOARD, Role.OWNER, other.organization_id)
     theirs = {"organization_id": other.organization_id, "query": "MS-220814"}
     assert (await shop.house.gateway.perform(FIND.name, theirs, stranger))["items"] == []
+
+
+async def test_invoices_are_found_by_their_number_and_its_end(shop, autojump_clock):
+    services, mine = shop.house.gateway.services, shop.mine["organization_id"]
+    made = [await issued(services, mine, months) for months in range(3)]
+    newest = made[0]
+    assert [each.number for each in made] == ["T-0001", "T-0002", "T-0003"]
+    for query in ("T-0001", "t-0001", "0001", "001", "T-1", newest.id, newest.id[-6:], "٠٠٠١"):
+        assert await shop.found(query) == [("invoice", "T-0001")], query
+    assert await shop.found("T-000") == []
+    assert len(await shop.found("%")) == len(await shop.found("_")) == 0
+    (one,) = (await shop.do("search.find", member(shop.house), query="0001"))["items"]
+    assert one["url"].endswith(f"/app/{mine}/billing?month={newest.month}")
+    for role in OperatorRole:
+        (one,) = await shop.everywhere("0001", role)
+        page = f"/operator/organizations/{mine}/statement?month={newest.month}"
+        assert (one["url"], one["organization"]) == (page, "Test")
+    key = key_holder("key_1", mine)
+    assert await shop.found("T-0001", key) == [("invoice", "T-0001")]
+    assert await shop.found("T-0001", key, mode="test") == [], "tests cost nothing"
+
+
+async def test_nobody_finds_invoices_of_others_or_of_who_is_erased(shop, autojump_clock):
+    services, mine = shop.house.gateway.services, shop.mine["organization_id"]
+    await issued(services, mine)
+    other = await shop.house.organization()
+    stranger = Caller("who@else.example", CallerKind.DASHBOARD, Role.OWNER, other.organization_id)
+    theirs = {"organization_id": other.organization_id, "query": "T-0001"}
+    assert (await shop.house.gateway.perform(FIND.name, theirs, stranger))["items"] == []
+    assert [each["kind"] for each in await shop.everywhere("T-0001")] == ["invoice"]
+    await shop.do("org.delete", name="Test")
+    assert await shop.everywhere("T-0001") == []
+    assert await shop.found("T-0001") == []
 
 
 async def test_ways_in_and_what_answers_are_found(shop, autojump_clock):

@@ -44,5 +44,20 @@ def test_below_zero_it_is_a_credit_note():
     assert made.title.startswith("Avoir")
 
 
+@pytest.mark.parametrize(
+    ("member", "moment", "label", "shown"),
+    [
+        ("beginsAt", "2026-09-30T09:00:00.000Z", "Since", "30 Sep 2026, 09:00:00"),
+        ("endsAt", "2026-11-01T05:00:00.000Z", "Until", "1 Nov 2026, 05:00:00"),
+    ],
+)
+def test_where_the_time_zone_changed_its_first_or_last_moment_is_told(member, moment, label, shown):
+    usual = {"beginsAt": "2026-10-01T00:00:00.000Z", "endsAt": "2026-11-01T00:00:00.000Z"}
+    assert not {"Since", "Until"} & {*dict(paper_in("en", **usual).facts)}
+    facts = dict(paper_in("en", **{**usual, member: moment}).facts)
+    assert label in facts
+    assert facts[label] == shown
+
+
 def test_a_file_has_no_folder_in_its_name():
     assert file_name(invoice(number="F/2026/0042")) == "F-2026-0042.pdf"

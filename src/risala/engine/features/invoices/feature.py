@@ -29,6 +29,7 @@ FEATURE: Final = Feature(
     operations=(later(_HERE + "operations:OPERATIONS"),),
     views=("invoice.get", "invoice.list"),
     images={AuditImage.INVOICE: later(_STORED + "find")},
+    findable=later(_HERE + "operations:FOUND"),
     exported={"invoices": later(_STORED + "export")},
     books=later(_STORED + "BOOKS"),
     tasks=later(_HERE + "feature:tasks"),

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.features.invoices import issuing, records
+from risala.engine.features.invoices import issuing, records, stored
 from risala.engine.features.invoices.records import (
     LISTED_MAX,
     LISTED_USUAL,
@@ -31,6 +31,7 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict
+from risala.engine.model.records.search import Findable
 from risala.engine.model.times import iso
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.engine.services import Services
@@ -72,6 +73,18 @@ def _of_invoice(services: Services, arguments: OfInvoice) -> str:
     return invoice.organization_id
 
 
+FOUND: Final = (
+    Findable(
+        kind=stored.KIND,
+        table="invoices",
+        title="number",
+        page="billing?month={}",
+        console="organizations/{}/statement",
+        operators=READERS,
+        find=stored.search,
+    ),
+)
+"""What a search finds of invoices."""
 OPERATIONS: Final = Operations()
 
 
@@ -86,8 +99,8 @@ OPERATIONS: Final = Operations()
 async def _issue(call: Call[OfClosedMonth]) -> Invoice:
     arguments, services, now_ms = call.arguments, call.services, call.now_ms
     organization = services.accounts.fresh_organization(arguments.organization_id)
-    stored, month = call.stored(InvoiceRepository), rules.written(arguments.month)
-    former = stored.of_month(organization.id, month)
+    kept, month = call.stored(InvoiceRepository), rules.written(arguments.month)
+    former = kept.of_month(organization.id, month)
     if former is not None:
         return former
     if not services.settings.legal.can_invoice:
@@ -95,11 +108,17 @@ async def _issue(call: Call[OfClosedMonth]) -> Invoice:
     closes_at = issuing.closes_at(arguments.month, organization.time_zone)
     if now_ms < closes_at:
         raise Conflict(f"The month is not over yet: it can have an invoice from {iso(closes_at)}.")
+    due, last = await issuing.first_due(services, organization), kept.last(organization.id)
+    if due is not None and due < arguments.month and (last is None or last.month < month):
+        raise Conflict(
+            f"The costs of {rules.written(due)} have no invoice yet. Issue that one first, so that"
+            " the numbers are in the order of the months."
+        )
     draft = await issuing.drawn_up(services, organization, arguments.month, now_ms)
     if draft is None:
         raise Conflict("Nothing was charged or refunded in this month, so it has no invoice.")
     by = call.audit(AuditImage.INVOICE, organization_id=organization.id)
-    return await stored.issue(by, draft, services.settings.legal.invoice_series)
+    return await kept.issue(by, draft, services.settings.legal.invoice_series)
 
 
 @OPERATIONS(records.GET, roles=VIEWERS, operators=READERS, owner=_of_invoice)
@@ -115,16 +134,16 @@ async def _get(call: Call[OfInvoice]) -> Invoice:
     reads_all_organizations=True,
 )
 async def _list(call: Call[ListInvoices]) -> InvoicePage:
-    arguments, stored = call.arguments, call.stored(InvoiceRepository)
+    arguments, kept = call.arguments, call.stored(InvoiceRepository)
     organization_id, can_issue = arguments.organization_id, call.services.settings.legal.can_invoice
     limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
     if organization_id is not None:
         call.services.accounts.organization(organization_id)
         if arguments.month is not None:
-            one = stored.of_month(organization_id, rules.written(arguments.month))
+            one = kept.of_month(organization_id, rules.written(arguments.month))
             return InvoicePage(() if one is None else (one,), None, None, can_issue)
     before, after = arguments.before, arguments.after
-    invoices = stored.page(limit + 1, organization_id=organization_id, before=before, after=after)
+    invoices = kept.page(limit + 1, organization_id=organization_id, before=before, after=after)
     has_more = len(invoices) > limit
     if after is not None:
         page = tuple(invoices[-limit:])

@@ -53,6 +53,11 @@ class Invoice:
     """What was charged, without what was refunded. Below zero it is a credit note: more was
     refunded, for messages of earlier months, than charged."""
     issued_at: Annotated[Moment, AUDITED]
+    begins_at: Annotated[Moment | None, UNAUDITED] = None
+    """The first moment that it covers: where the invoice of the month before ended, in the time
+    zone of then. Null: issued before this was kept, and it begins with its month."""
+    ends_at: Annotated[Moment | None, UNAUDITED] = None
+    """The first moment that it no longer covers. Null: as above, and it ends with its month."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,42 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.features.invoices.records import Invoice
+from risala.engine.journal.accounts.balances import first_at
 from risala.engine.journal.store.pages import AccountPart
-from risala.engine.journal.store.repository import Store, audited_command, read
+from risala.engine.journal.store.repository import Store, audited_command, read, scan
+from risala.engine.journal.store.searching import part
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.record import from_json, to_json
+from risala.engine.model.records.search import SearchHit, SearchWords
+from risala.engine.model.states import Mode
+from risala.sms.typed import western
 
 _TABLE: Final = "invoices"
 _DIGITS: Final = 4
 """A number has so many digits at least, so that files of a series sort by their names."""
 _PRINTED: Final = "SELECT printed FROM invoices"
 _LAST: Final = "SELECT coalesce(max(number), 0) FROM invoices WHERE series = ?"
+_FIRST_COST: Final = (
+    "SELECT coalesce(at, message >> 15) FROM entry INDEXED BY entry_by_organization"
+    " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND seq >= ?"
+    " AND kind < 2 AND amount <> 0 ORDER BY seq LIMIT 1"
+)
+KIND: Final = "invoice"
+LOOKED_MAX: Final = 5000
+"""Invoices that are looked at for the end of a number, the newest first: of several years."""
+_NUMBER: Final = f"series || printf('%0{_DIGITS}d', number)"
+_SEARCH: Final = f"""
+SELECT i.id, {_NUMBER}, month, 1000 * unixepoch(json_extract(printed, '$.issuedAt')), o.id, o.name
+FROM invoices i JOIN organizations o ON o.id = i.organization_id
+WHERE {{whose}} AND o.deleted_at IS NULL AND seq IN (
+  SELECT seq FROM invoices WHERE series = :series AND number = :number
+  UNION ALL
+  SELECT seq FROM (SELECT * FROM invoices i WHERE {{whose}} ORDER BY seq DESC LIMIT {LOOKED_MAX})
+  WHERE {_NUMBER} LIKE :end ESCAPE '\\' OR id LIKE :id_end
+) ORDER BY seq DESC LIMIT :most
+"""  # noqa: S608 -- constants
 BOOKS: Final = (
     """SELECT 'invoices of the series ' || series || ': there are ' || count(*)
        || ', and the last has the number ' || max(number)
@@ -80,19 +104,65 @@ def of_month(conn: sqlite3.Connection, organization_id: str, month: str) -> Invo
     return next(iter(_of(conn.execute(sql, (organization_id, month)))), None)
 
 
+def last(conn: sqlite3.Connection, organization_id: str) -> Invoice | None:
+    """The invoice of the organization's last month that has one; None: there is none yet."""
+    sql = f"{_PRINTED} WHERE organization_id = ? ORDER BY month DESC LIMIT 1"
+    return next(iter(_of(conn.execute(sql, (organization_id,)))), None)
+
+
+def first_cost(conn: sqlite3.Connection, organization_id: str, since: int) -> int | None:
+    """When something was first charged to an organization or refunded since a moment, in UTC epoch
+    milliseconds; None: nothing was."""
+    at: int | None = value_of(conn, _FIRST_COST, (organization_id, first_at(conn, since)))
+    return at
+
+
+def _parts_of(named: str) -> tuple[str, int]:
+    """The series and the number of what may be the number of an invoice."""
+    series = named.rstrip("0123456789")
+    return series, int(named[len(series) :][:18] or 0)
+
+
 def find(conn: sqlite3.Connection, named: str) -> Invoice:
     """An invoice by its id or its number.
 
     Raises:
         NotFound: there is none.
     """
-    series = named.rstrip("0123456789")
-    number = int(named[len(series) :][:18] or 0)
     sql = f"{_PRINTED} WHERE id = ? OR series = ? AND number = ?"
-    for each in _of(conn.execute(sql, (named, series, number))):
+    for each in _of(conn.execute(sql, (named, *_parts_of(named)))):
         if named in (each.id, each.number):
             return each
     raise NotFound("There is no such invoice.")
+
+
+def search(conn: sqlite3.Connection, words: SearchWords) -> list[SearchHit]:
+    """The newest invoices with this number, or whose number or id ends so. Those of deleted
+    organizations are not found; tests cost nothing, so that test keys find none."""
+    if words.of_mode and words.mode == Mode.TEST.value:
+        return []
+    of, (series, number) = words.organization_id, _parts_of(western(words.text))
+    values = {
+        "of": of,
+        "series": series,
+        "number": number,
+        "end": part(western(words.text)).removesuffix("%"),
+        "id_end": f"%{words.id_end}" if words.id_end else "",
+        "most": words.most + 1,
+    }
+    statement = _SEARCH.format(whose="TRUE" if of is None else "i.organization_id = :of")
+    return [
+        SearchHit(
+            kind=KIND,
+            id=invoice_id,
+            title=number,
+            at=at,
+            page=f"{'billing' if of else f'organizations/{whose}/statement'}?month={month}",
+            note=month,
+            organization=None if of else name,
+        )
+        for invoice_id, number, month, at, whose, name in conn.execute(statement, values)
+    ]
 
 
 def page(
@@ -137,7 +207,7 @@ def export(conn: sqlite3.Connection, organization_id: str, after: str, limit: in
 
 @dataclass(frozen=True, slots=True)
 class InvoiceRepository:
-    """Invoices. All reads are by an index, on the loop's thread.
+    """Invoices. All reads are by an index, on the loop's thread, but that of the ledger.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
@@ -145,6 +215,8 @@ class InvoiceRepository:
     _store: Store
 
     of_month = read(of_month)
+    last = read(last)
+    first_cost = scan(first_cost)
     find = read(find)
     page = read(page)
     issue = audited_command(issue)

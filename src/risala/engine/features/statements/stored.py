@@ -92,15 +92,21 @@ def month_sum(
     zone: str,
     *,
     entries_max: int = ENTRIES_MAX,
+    span: tuple[int, int] | None = None,
 ) -> MonthSum:
     """The sums of days in a row, such as those of a month, as of one moment.
 
     Args:
         entries_max: with more entries than so many, the days that are too many are left out.
+        span: only entries from the one moment until before the other, in UTC epoch milliseconds;
+            None: whole days.
     """
+    times = [rules.begins_at(each, zone) for each in (*days, days[-1] + timedelta(days=1))]
+    if span is not None:
+        times = [min(max(each, span[0]), span[1]) for each in times]
     conn.execute("BEGIN")
     try:
-        return _month_sum(conn, organization_id, days, zone, entries_max)
+        return _month_sum(conn, organization_id, days, times, entries_max)
     finally:
         conn.execute("ROLLBACK")
 
@@ -109,10 +115,13 @@ def _month_sum(
     conn: sqlite3.Connection,
     organization_id: str,
     days: Sequence[date],
-    zone: str,
+    times: Sequence[int],
     entries_max: int,
 ) -> MonthSum:
-    times = [rules.begins_at(each, zone) for each in (*days, days[-1] + timedelta(days=1))]
+    """
+    Args:
+        times: when each day begins, and when the last ends.
+    """
     ends = [first_at(conn, at) for at in times]
     balance = opening = _balance_before(conn, organization_id, ends[0])
     summed, left, until = [], entries_max, None

@@ -9,7 +9,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.features.invoices.records import GET, ISSUE, LIST
 from risala.http.operator.organizations.one import organization_named
 from risala.http.web.face import PageAccess
-from risala.http.web.invoices import of_month, paper, values_of
+from risala.http.web.invoices import of_month, paper, values_of, with_month
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -20,7 +20,8 @@ ISSUED: Final = N_("The invoice is issued.")
 async def shown(request: PageRequest, organization_id: str) -> dict[str, Any]:
     """The newest invoices, and whether the month that the address names can get one."""
     month = request.form.text("month")
-    page = await request.ask(LIST, organization_id=organization_id)
+    newest = await request.ask(LIST, organization_id=organization_id)
+    page = await with_month(request, newest, month, organization_id)
     values = values_of(page, month, request.words, request.formats.now_ms)
     is_over = "" < month < f"{request.formats.today:%Y-%m}"
     misses = is_over and page.can_issue and of_month(page, month) is None
