@@ -4,6 +4,8 @@ refuses, or is none."""
 from __future__ import annotations
 
 import json
+import socket
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -16,6 +18,7 @@ from mosquitto import PASSWORD, USER, Mosquitto, mosquitto, subscribed
 from patience import HANG_S, until_true
 from risala.drivers.sinks import mqtt
 from risala.drivers.sinks.mqtt import MqttSink
+from risala.drivers.sinks.mqtt_link import MqttLink
 from risala.drivers.sinks.mqtt_settings import MqttSettings
 from risala.plugins.sink import (
     SinkCarrier,
@@ -224,6 +227,30 @@ async def test_tls_that_does_not_fit(tmp_path, monkeypatch, settings, words):
 async def test_tls_to_a_broker_without_it(broker, monkeypatch):
     async with running(broker, tls=True, host="localhost") as sink:
         assert "TLS port" in await refusal(sink, monkeypatch)
+
+
+async def test_a_connection_that_nobody_waits_for_is_closed(monkeypatch):
+    link = MqttLink(MqttSettings(host="127.0.0.1", **OPEN), "house", "status")
+    begun, may_end, opened = threading.Event(), threading.Event(), []
+
+    def connect(*_):
+        begun.set()
+        may_end.wait(HANG_S)
+        opened.append(socket.socket())
+
+    monkeypatch.setattr(link._client, "connect", connect)
+    monkeypatch.setattr(link._client, "socket", lambda: opened[0] if opened else None)
+
+    async def open_it():
+        async with link.opened():
+            pass
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(open_it)
+        await until_true(begun.is_set)
+        nursery.cancel_scope.cancel()
+    may_end.set()
+    await until_true(lambda: opened and opened[0].fileno() == -1)
 
 
 async def test_no_broker_at_all(tmp_path, monkeypatch):

@@ -47,6 +47,7 @@ class MqttLink:
         self._wake = trio.Event()
         self._fault = "The broker closed the connection."
         self._is_up = False
+        self._is_abandoned = False
         self._unacknowledged: dict[int, trio.Event] = {}
         client = self._client = Client(
             CallbackAPIVersion.VERSION2, client_id, protocol=MQTTProtocolVersion.MQTTv311
@@ -129,9 +130,7 @@ class MqttLink:
             if settings.tls:
                 # At each connection, so that renewed certificates take effect.
                 self._client.tls_set_context(_context(settings))
-            await trio.to_thread.run_sync(
-                self._client.connect, settings.host, port, KEEPALIVE_S, abandon_on_cancel=True
-            )
+            await trio.to_thread.run_sync(self._reach, port, abandon_on_cancel=True)
         except ssl.SSLCertVerificationError as error:
             raise SinkUnavailableError(
                 f"The broker's certificate is not trusted: {error.verify_message}. Give the file "
@@ -148,6 +147,21 @@ class MqttLink:
             raise SinkUnavailableError(
                 f"The broker at {settings.host}:{port} cannot be reached: {reason}."
             ) from None
+        except trio.Cancelled:
+            self._is_abandoned = True
+            self._close()
+            raise
+
+    def _reach(self, port: int) -> None:
+        """Connect, in a thread. Where nobody waits for it any more, close what was opened: either
+        this or who was cancelled comes last, and sees the socket."""
+        self._client.connect(self._settings.host, port, KEEPALIVE_S)
+        if self._is_abandoned:
+            self._close()
+
+    def _close(self) -> None:
+        if (sock := self._client.socket()) is not None:
+            sock.close()
 
     async def _wait_answer(self) -> None:
         with trio.move_on_after(CONNECT_S):
@@ -167,7 +181,7 @@ class MqttLink:
         self._end(self._fault)
         if (sock := self._client.socket()) is not None:
             trio.lowlevel.notify_closing(sock)
-            sock.close()
+        self._close()
 
     def _end(self, fault: str) -> None:
         if not self._ended.is_set():

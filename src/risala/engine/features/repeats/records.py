@@ -140,9 +140,9 @@ class RepeatRun:
     due_at: Moment
     outcome: Annotated[RunOutcome, OneOf(RunOutcome)]
     missed: Count
-    """Of missed runs: how many it were, this one as the last."""
+    """How many runs were missed, up to this one; 0 for any other outcome."""
     mailing_id: str | None
-    """The mailing; null: there is none."""
+    """The mailing that was made; null: none was."""
     why: str | None
     """Why it was refused, as a sentence; null otherwise."""
 
