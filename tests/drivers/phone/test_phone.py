@@ -150,6 +150,32 @@ async def test_a_wiped_phone_gets_nothing_that_it_had_before(new_line, autojump_
         assert isinstance(await line.submit("New"), Accepted)
 
 
+async def test_a_phone_that_is_wiped_while_it_fetches_keeps_nothing_of_the_answer(
+    new_line, autojump_clock, monkeypatch
+):
+    async with new_line() as line:
+        await line.up()
+        phone = line.phone
+        phone.behaviour.is_mute = True  # so that what it has sent is listed again
+        line.begin("Once")
+        await phone.wait(TextSent)
+        ask = phone.network.ask
+
+        async def wiped_meanwhile(method, path, headers, body):
+            answer = await ask(method, path, headers, body)
+            if path.startswith("/message"):
+                assert json.loads(answer[1])
+                monkeypatch.undo()
+                phone.wipe()
+            return answer
+
+        monkeypatch.setattr(phone.network, "ask", wiped_meanwhile)
+        phone.restart()
+        await line.context.wait_until(lambda _: "Another phone" in line.attention)
+        assert phone.store.texts == {}
+        assert line.sent == ["Once"]
+
+
 async def test_replace_without_another_phone_changes_nothing(line, autojump_clock):
     with pytest.raises(CommandRefusedError, match="No other phone"):
         await line.driver.command("replace", [])

@@ -208,7 +208,10 @@ class PhoneSimulator(SimulatedPhone):
             what = next(what for what, is_wanted in self._wanted.items() if is_wanted)
             self._wanted[what] = False
             path = {"pull": "/message?order=fifo"}.get(what, f"/{what}")
+            store = self.store
             answer = await self.ask("GET", path)
+            if self.store is not store:
+                return  # its data was deleted meanwhile, and the app that asked with it
             if answer is None or answer[0] >= 300:
                 self._wanted[what] = True
                 await trio.sleep(self.config.retry_s)
