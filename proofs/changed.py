@@ -151,7 +151,7 @@ def chosen(paths: Iterable[str]) -> Choice:
             choice.add(_alike(path), BESIDE)
             choice.add(_naming(path), NAMES_IT)
     if source:
-        choice.add((test for test in _tests() if READS_THE_SOURCE.search(_text(test))), READS_ALL)
+        choice.add(_readers(), READS_ALL)
         choice.add((test for each in READERS for test in _below(each)), READS_ALL)
     if any(path.endswith(PAGES) for path in source):
         choice.add(_below("tests/http/web"), PAGE)
@@ -218,6 +218,11 @@ def _tests() -> tuple[str, ...]:
 
 
 @cache
+def _readers() -> tuple[str, ...]:
+    return tuple(test for test in _tests() if READS_THE_SOURCE.search(_text(test)))
+
+
+@cache
 def _python(folder: str) -> tuple[str, ...]:
     """Files of Python, from the root of the repository."""
     return tuple(sorted(str(each.relative_to(ROOT)) for each in (ROOT / folder).glob("**/*.py")))
@@ -255,12 +260,24 @@ def _places(name: str) -> Iterator[str]:
 
 
 def _imported(path: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(_text(path))):
+    for node in _statements(ast.parse(_text(path))):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements, however deep; what expressions have imports nothing."""
+    todo = [tree]
+    while todo:
+        each = todo.pop()
+        yield each
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(each, block, ())
+            if isinstance(inner, list):
+                todo += inner
 
 
 if __name__ == "__main__":

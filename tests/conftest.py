@@ -43,6 +43,11 @@ RAM_DISK = Path("/dev/shm")
 RAM_FREE_MIN_BYTES = 2 * 1024**3
 """Several times what the tests' files take at one moment."""
 
+Files = list[list[pytest.Item]]
+STRETCHES: Final = 4
+"""As many as there are workers (the Makefile's ``WORKERS``)."""
+LONG_AMONG: Final = 0.75
+"""Among which part of a stretch's files, from the first on, those with long tests are."""
 GARBAGE_OBJECTS: Final = 10_000
 """New objects after which the youngest are looked through: an app of pages makes some thousand."""
 
@@ -176,17 +181,45 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     seed = config.getoption("--shuffle")
-    if seed is not None:
-        items[:] = shuffled(items, seed)
+    items[:] = spread(items) if seed is None else shuffled(items, seed)
 
 
-def shuffled(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
+def files_of(items: Sequence[pytest.Item]) -> Files:
     """Files stay together: what a file's tests share (a service, say) is made once."""
-    rng = random.Random(seed)
     files: dict[object, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
-    order = list(files.values())
+    return list(files.values())
+
+
+def spread(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Files with long tests evenly among the others, and none among a worker's last: long tests
+    wait for processes most of their time, so some shall run while others compute; and while the
+    last test of all runs, the other workers have nothing to do.
+
+    Workers begin with a stretch of all tests each, and take from one another at its end.
+    """
+    files = files_of(items)
+    long = [each for each in files if any(item.get_closest_marker("long") for item in each)]
+    short = [each for each in files if not any(each is other for other in long)]
+    order: list[pytest.Item] = []
+    for number in range(STRETCHES):
+        of_it = short[number * len(short) // STRETCHES : (number + 1) * len(short) // STRETCHES]
+        order += _mixed(of_it, long[number::STRETCHES])
+    return order
+
+
+def _mixed(short: Files, long: Files) -> list[pytest.Item]:
+    step = LONG_AMONG * len(short) / max(len(long), 1)
+    placed = [(float(place), each) for place, each in enumerate(short)]
+    placed += [(place * step - 0.5, each) for place, each in enumerate(long)]
+    placed.sort(key=lambda each: each[0])
+    return [item for _, file in placed for item in file]
+
+
+def shuffled(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
+    rng = random.Random(seed)
+    order = files_of(items)
     rng.shuffle(order)
     for file in order:
         rng.shuffle(file)

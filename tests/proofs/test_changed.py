@@ -55,7 +55,7 @@ FILES = {
     "tests/sms/test_beside.py": "",
     "tests/sms/deep/test_deep.py": "",
 }
-CACHES = (tool._tests, tool._python, tool._text, tool._importers)
+CACHES = (tool._tests, tool._readers, tool._python, tool._text, tool._importers)
 
 
 @pytest.fixture
