@@ -23,6 +23,7 @@ _BEGUN_S: Final = 1.0
 """Of load before something happens: queues and windows are full by then."""
 _FIRST_S: Final = 30.0
 """What answers nothing for so long after it was let go on does not answer."""
+_LAST_LINES: Final = 400
 _UNDER_WAY: Final = "SELECT carrier, segments, resolve_at FROM messages WHERE status = 'processing'"
 
 
@@ -68,7 +69,8 @@ async def stopped(
             status = await _ended(lives)
             told.took_s.append(time.monotonic() - began_s)
             if status != 0 or told.took_s[-1] > deadline_s:
-                raise Broken(f"SIGTERM: status {status} after {told.took_s[-1]:.1f} s")
+                last = lives.house.process.errors[-_LAST_LINES:]
+                raise Broken(f"SIGTERM: status {status} after {told.took_s[-1]:.1f} s: {last}")
 
         await _loaded(lives, f"stop{number}", stop)
         rows = lives.house.service.rows

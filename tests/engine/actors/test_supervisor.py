@@ -256,6 +256,26 @@ async def test_a_service_is_started_again_whether_it_raises_or_returns(autojump_
     ]
 
 
+async def test_who_finds_the_service_stopping_has_not_crashed(autojump_clock):
+    """However long the stop takes: others are still finishing what they have begun."""
+    runs = 0
+
+    async def service() -> None:
+        nonlocal runs
+        runs += 1
+        raise Draining
+
+    supervisor = Supervisor()
+    async with trio.open_nursery() as nursery:
+        await nursery.start(supervisor.run)
+        with capture_logs() as logs:
+            await supervisor.start_service("s", service)
+            await trio.sleep(120)
+        await supervisor.stop()
+    assert runs > RestartPolicy().restarts_max
+    assert {entry["event"] for entry in logs} == {"waits_for_stop"}
+
+
 async def test_without_a_limit_it_never_gives_up(autojump_clock):
     runs = 0
 

@@ -27,8 +27,8 @@ M = TypeVar("M")
 _log = structlog.get_logger()
 
 STORAGE_RETRY_S: Final = 5.0
-"""A child that ended because of the storage or a missing resource of the machine is restarted this
-often, without end."""
+"""A child that ended because of the storage, a missing resource of the machine or the stop of the
+service is restarted this often, without end."""
 
 
 class SupervisionFailed(Exception):
@@ -291,8 +291,8 @@ class Supervisor:
     async def _wait_to_restart(self, child: _Child, backoff: _Backoff, fault: Exception) -> bool:
         """Wait after a crash according to the policy; False if the child is not restarted."""
         if (cause := _passing(fault)) is not None:
-            # A fault of the machine and not the child's bug: it does not count, since ending the
-            # process would remove the place where the fault is shown.
+            # A fault of the machine, or the end of the service, and not the child's bug: it does
+            # not count, since ending the process would remove the place where the fault is shown.
             _log.warning(f"waits_for_{cause}", name=child.name, again_in_s=STORAGE_RETRY_S)
             return await self._wait(child, STORAGE_RETRY_S)
         wait_s = backoff.wait_s(trio.current_time())
@@ -315,11 +315,13 @@ class Supervisor:
 
 
 def _passing(fault: Exception) -> str | None:
-    """The machine's temporary lack (storage, memory, threads, descriptors), if the fault is only
-    that, inside any number of nurseries; None: it is a bug."""
+    """What the fault comes from, inside any number of nurseries: the machine's temporary lack of
+    storage, memory, threads or descriptors, or the stop of the service; None: it is a bug."""
     if isinstance(fault, ExceptionGroup):
         causes = [_passing(each) for each in fault.exceptions]
         return None if None in causes else causes[0]
+    if isinstance(fault, Draining):
+        return "stop"
     return "storage" if isinstance(fault, StorageFailed) else machine_lacks(fault)
 
 

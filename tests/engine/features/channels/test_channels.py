@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from risala.config.model import Settings
 from risala.engine.features.channels.stored import ChannelRepository
@@ -305,6 +306,22 @@ async def test_the_next_delivery_begins_after_a_restart(open_channels, quick):
         assert [name for name, _ in codes.told(verification_id)[1]] == ["chat", "sms"]
         assert await codes.house.balance() == "999.30"
         assert codes.books() == ()
+
+
+async def test_what_falls_due_while_the_service_stops_waits_for_the_next_start(
+    open_channels, quick
+):
+    """However long the stop takes, nothing of it is a fault."""
+    async with open_channels() as codes:
+        await codes.send()
+        await codes.drivers["chat"].wait_submitted(1)
+        codes.house.gateway.drain()
+        with capture_logs() as logs:
+            await trio.sleep(200)
+        assert not [each for each in logs if each["log_level"] not in ("debug", "info")]
+        assert codes.drivers["sms"].submitted == []
+    async with open_channels() as codes:
+        await codes.drivers["sms"].wait_submitted(1)
 
 
 async def test_a_channel_that_is_gone_never_becomes_a_text(open_channels, open_house, quick):

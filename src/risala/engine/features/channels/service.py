@@ -25,6 +25,7 @@ from risala.engine.features.channels.stored import (
 )
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import (
+    Draining,
     Forbidden,
     InsufficientBalance,
     NoChannelLeft,
@@ -80,12 +81,18 @@ class ChannelSending:
 
     async def run(self) -> None:
         """Begin each delivery when its time has come, until cancelled."""
-        while True:
-            await retry_until_committed("channels", self.begin_due)
-            if self._stored.next_at() is None:
-                await self._bell.wait(trio.current_time() + LOOK_IDLE_S)
-            # What rang is on its way to the disk; and what a channel refused is there at any time.
-            await trio.sleep(LOOK_S)
+        try:
+            while True:
+                await self._take_turns()
+        except Draining:
+            await trio.sleep_forever()  # the service stops: the next one goes on
+
+    async def _take_turns(self) -> None:
+        await retry_until_committed("channels", self.begin_due)
+        if self._stored.next_at() is None:
+            await self._bell.wait(trio.current_time() + LOOK_IDLE_S)
+        # What rang is on its way to the disk; and what a channel refused is there at any time.
+        await trio.sleep(LOOK_S)
 
     async def begin_due(self) -> None:
         """Begin what is due now.
