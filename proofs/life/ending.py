@@ -23,7 +23,7 @@ _BEGUN_S: Final = 1.0
 """Of load before something happens: queues and windows are full by then."""
 _FIRST_S: Final = 30.0
 """What answers nothing for so long after it was let go on does not answer."""
-_LAST_LINES: Final = 400
+_LAST_LINES: Final = 5
 _UNDER_WAY: Final = "SELECT carrier, segments, resolve_at FROM messages WHERE status = 'processing'"
 
 
