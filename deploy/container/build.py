@@ -30,6 +30,7 @@ FORMAT: Final = ("--format", "docker")
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--base", default=BASE, help="an image of Debian 12 or 13 to start from")
+    parser.add_argument("--architecture", default="", help="arm64 or amd64, by emulation: another")
     parser.add_argument("--tool", choices=TOOLS, default=None)
     parser.add_argument("--out", type=Path, default=TOP / "dist", help="where the file goes")
     parser.add_argument("options", nargs="*", help="further options of the tool's, after --")
@@ -40,9 +41,9 @@ def main(words: Sequence[str] | None = None) -> None:
     for needed in (f"risala-{version}-py3-none-any.whl", "risala.cdx.json"):
         if not (TOP / "dist" / needed).is_file():
             raise SystemExit(f"There is no dist/{needed}: make dist sbom")
-    run(built(tool, version, given.base, source_date(), given.options))
+    architecture = given.architecture or run(("dpkg", "--print-architecture")).strip()
+    run(built(tool, version, given.base, source_date(), architecture, given.options))
     run((tool, "tag", image, LATEST))
-    architecture = run(("dpkg", "--print-architecture")).strip()
     made = saved(tool, image, given.out / f"risala_{version}_{architecture}.container.tar.xz")
     print(f"{image}, and {made}: {made.stat().st_size / 1_000_000:.1f} MB")
 
@@ -60,13 +61,14 @@ def found() -> str:
 
 
 def built(
-    tool: str, version: str, base: str, epoch: int, options: Sequence[str]
+    tool: str, version: str, base: str, epoch: int, architecture: str, options: Sequence[str]
 ) -> tuple[str, ...]:
     """The command that builds."""
     # The commit's date for all files: when it was built says nothing.
     own = () if tool == "docker" else (*FORMAT, *IGNORED, "--timestamp", str(epoch))
     return (
         *(tool, "build", *own, "--tag", f"{NAME}:{version}"),
+        *("--platform", f"linux/{architecture}"),
         *("--build-arg", f"VERSION={version}", "--build-arg", f"BASE={base}"),
         *("--file", "deploy/container/Containerfile"),
         *options,

@@ -25,6 +25,8 @@ KEYRING=/usr/share/keyrings/risala-archive-keyring.gpg
 SOURCE=/etc/apt/sources.list.d/risala.sources
 QUADLET=/etc/containers/systemd/risala.container
 IMAGE=localhost/risala
+PODMAN=4.4 # the first that makes units of containers
+OWNER=10001 # the user of the image
 
 say() { printf '%s\n' "$*"; }
 
@@ -227,18 +229,31 @@ ask_package() {
 VOLUMES="-v risala-settings:/etc/risala -v risala-data:/var/lib/risala -v risala-backups:/var/backups/risala"
 
 install_image() {
-  has podman || as_root dnf install -q -y podman
   verified "^risala_[^_]*_${architecture}[.]container[.]tar[.]xz\$"
   now=$(sed -n "s|^Image=$IMAGE:||p" "$QUADLET" 2>/dev/null || true)
   [ ! "$now" ] || ! older "$offered" "$now" || die "Risala $now is installed, which is newer than $offered."
-  as_root podman load --quiet --input "$work/$file"
+  get_podman
+  if [ ! "$dry" ] && has_data && write_unit && cmp -s "$work/risala.container" "$QUADLET"; then
+    say "Risala $now is installed already."
+    same=yes
+  else
+    as_root podman load --quiet --input "$work/$file"
+  fi
+}
+
+# Inside and outside the service has the port of its settings.
+write_unit() {
+  # shellcheck disable=SC2016 # the dollars are awk's
+  port=$(rooted awk '/^\[/ { http = $1 == "[http]" } http && /^port *=/ { print $3; exit }' \
+    "$(place_of risala-settings)/${SETTINGS##*/}")
   cat >"$work/risala.container" <<UNIT
 [Unit]
 Description=Risala, SMS on one machine
 [Container]
 ContainerName=risala
 Image=$IMAGE:$offered
-PublishPort=127.0.0.1:8080:8080
+Environment=RISALA_HTTP__PORT=${port:=8080}
+PublishPort=127.0.0.1:$port:$port
 Volume=risala-settings:/etc/risala
 Volume=risala-data:/var/lib/risala
 Volume=risala-backups:/var/backups/risala
@@ -246,41 +261,81 @@ ReadOnly=true
 VolatileTmp=true
 DropCapability=ALL
 NoNewPrivileges=true
+PodmanArgs=--stop-timeout=45
 [Service]
 Restart=always
 TimeoutStopSec=60
 [Install]
 WantedBy=multi-user.target
 UNIT
-  as_root install -D -m 0644 "$work/risala.container" "$QUADLET"
 }
 
-# shellcheck disable=SC2086 # VOLUMES is options, a word each
+place_of() { rooted podman volume inspect --format '{{.Mountpoint}}' "$1" 2>/dev/null; }
+
+get_podman() {
+  if has podman; then
+    podman=$(podman --version | sed 's/.* //')
+    ! older "$podman" "$PODMAN" || die "podman $podman is here. Units of containers need $PODMAN or newer."
+  elif has dnf; then
+    as_root dnf install -q -y podman
+  else
+    as_root apt-get update -q
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y podman
+  fi
+}
+
+# A command of Risala in a container of its own: options, the image, words.
+in_image() {
+  # shellcheck disable=SC2086 # VOLUMES is options, a word each
+  as_root podman run --rm --network host -e RISALA_HTTP__HOST=127.0.0.1 $VOLUMES "$@"
+}
+
 ask_image() {
-  if rooted podman volume exists risala-settings; then
+  [ ! "$same" ] || return 0
+  if has_data; then
     say "It has settings, in the volume risala-settings."
+  else
+    first_questions
+  fi
+  # The unit comes last: it would start at the next boot what nobody has set up.
+  write_unit
+  as_root install -D -m 0644 "$work/risala.container" "$QUADLET"
+  as_root systemctl daemon-reload
+  as_root systemctl restart risala
+  say "It runs: sudo podman exec risala risala status"
+}
+
+first_questions() {
+  # The service's user writes the settings; in the image they are root's.
+  in_image --user 0 --entrypoint chown "$IMAGE:$offered" -R "$OWNER:$OWNER" /etc/risala
+  if [ "$answers" ]; then
+    install -m 0444 "$answers" "$work/answers.toml" # nobody else sees this folder
+    in_image -v "$work/answers.toml:/answers.toml:ro,Z" "$IMAGE:$offered"       init --yes --file /answers.toml "$SETTINGS"
   elif [ "$quiet" ]; then
     say "It starts with the image's own settings."
   else
-    # The service's user writes the settings; in the image they are root's.
-    as_root podman run --rm $VOLUMES --user 0 --entrypoint chown "$IMAGE:$offered" -R 10001:10001 /etc/risala
     say "The first questions are on a page. When they are answered, press Ctrl-C: the service goes on."
-    as_root podman run --rm --network host $VOLUMES -e RISALA_HTTP__HOST=127.0.0.1 \
-      "$IMAGE:$offered" init --web --port "$PORT" "$SETTINGS" || true
+    trap : INT # it ends the page, not this script
+    in_image "$IMAGE:$offered" init --web --port "$PORT" "$SETTINGS" || true
+    trap 'exit 1' INT
+    has_data || die "nobody answered the questions. Run this again."
   fi
-  as_root systemctl daemon-reload
-  as_root systemctl restart risala
 }
 
 # -- away with it ----------------------------------------------------------------------------------
 
-is_image() { [ -e "$QUADLET" ]; }
+# Whether the image is installed, or was: its settings are in a volume of that name.
+is_image() {
+  [ -e "$QUADLET" ] || { [ ! "$(installed)" ] && has podman && rooted podman volume exists risala-settings; }
+}
 
 uninstall() {
   if is_image; then
-    as_root systemctl stop risala
-    as_root rm -f "$QUADLET"
-    as_root systemctl daemon-reload
+    if [ -e "$QUADLET" ]; then
+      as_root systemctl stop risala
+      as_root rm -f "$QUADLET"
+      as_root systemctl daemon-reload
+    fi
     for image in $(rooted podman images --format '{{.Repository}}:{{.Tag}}' "$IMAGE"); do
       as_root podman image rm --force "$image"
     done
@@ -296,21 +351,28 @@ uninstall() {
 
 # Whether there is an organization of that name; the installed program knows.
 is_organization() {
-  if is_image; then
-    rooted podman exec risala risala org show -- "$1" >/dev/null 2>&1
-  else
+  if ! is_image; then
     rooted runuser -u risala -- env RISALA_DATA=/var/lib/risala RISALA_CONFIG="$SETTINGS" \
-      risala org show -- "$1" >/dev/null 2>&1
-  fi
+      risala org show -- "$1"
+  elif rooted podman container exists risala; then
+    rooted podman exec risala risala org show -- "$1"
+  else
+    # shellcheck disable=SC2086 # VOLUMES is options, a word each
+    rooted podman run --rm $VOLUMES "$(sed -n 's/^Image=//p' "$QUADLET")" org show -- "$1"
+  fi >/dev/null 2>&1
 }
 
 has_data() {
-  if is_image; then rooted podman volume exists risala-data; else rooted test -e /var/lib/risala/risala.db; fi
+  if [ "${kind:-}" = image ] || is_image; then
+    place=$(place_of risala-data) && rooted test -e "$place/risala.db"
+  else
+    rooted test -e /var/lib/risala/risala.db
+  fi
 }
 
 confirm() {
   say "This deletes every message, balance, key, setting and backup of Risala on this machine."
-  if has_data && { is_image || [ "$(installed)" ]; }; then
+  if has_data && { [ -e "$QUADLET" ] || [ "$(installed)" ]; }; then
     printf 'Type the name of an organization on it: '
     read -r typed || typed=
     [ "$typed" ] || die "nothing was typed."
@@ -328,20 +390,21 @@ purge() {
   if is_image; then
     uninstall >/dev/null
     as_root podman volume rm --force risala-settings risala-data risala-backups
-  else
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get purge -q -y risala
-    as_root rm -f "$SOURCE" "$KEYRING"
-    as_root rm -rf /etc/risala /var/lib/risala /var/backups/risala
-    ! id risala >/dev/null 2>&1 || as_root userdel risala ||
-      die "a process of the user risala still runs, so that the user stays: ps -u risala. All else is gone."
+    say "Nothing of Risala is left. podman stays."
+    return
   fi
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get purge -q -y risala
+  as_root rm -f "$SOURCE" "$KEYRING"
+  as_root rm -rf /etc/risala /var/lib/risala /var/backups/risala
+  ! id risala >/dev/null 2>&1 || as_root userdel risala ||
+    die "a process of the user risala still runs, so that the user stays: ps -u risala. All else is gone."
   say "Nothing of Risala is left. What it needed of the system stays: apt-get autoremove."
 }
 
 # -- all of it ---------------------------------------------------------------------------------------
 
 main() {
-  dry='' wants_image='' answers='' quiet='' does=install from=$PUBLIC changes=''
+  dry='' wants_image='' answers='' quiet='' same='' does=install from=$PUBLIC changes=''
   while [ $# -gt 0 ]; do
     case $1 in
     --from) from=${2:?a folder or an address} && shift ;;

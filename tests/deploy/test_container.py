@@ -125,15 +125,18 @@ def test_the_pair_is_two_that_take_over_from_each_other():
 
 
 def test_the_image_keeps_its_health_check_and_does_not_tell_when_it_was_built():
-    command = build.built("podman", "1.2.3", "localhost/debian", 1795790085, ["--network", "host"])
+    command = build.built(
+        "podman", "1.2.3", "localhost/debian", 1795790085, "arm64", ["--network", "host"]
+    )
     told = " ".join(command)
     assert told.startswith("podman build --format docker ")  # podman's own format has none
     assert "--timestamp 1795790085" in told
     assert "--tag localhost/risala:1.2.3" in told
+    assert "--platform linux/arm64" in told
     assert "--build-arg VERSION=1.2.3 --build-arg BASE=localhost/debian" in told
     assert command[-3:] == ("--network", "host", ".")
     assert build.IGNORED[1] == str((PLACE / "Containerfile.dockerignore").relative_to(ROOT))
-    assert "--format" not in build.built("docker", "1.2.3", build.BASE, 1, [])
+    assert "--format" not in build.built("docker", "1.2.3", build.BASE, 1, "amd64", [])
 
 
 def test_without_a_wheel_the_build_says_what_is_missing(tmp_path, monkeypatch):

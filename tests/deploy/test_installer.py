@@ -21,6 +21,7 @@ from patience import until
 pytestmark = [needs_gpg, pytest.mark.skipif(not shutil.which("dpkg"), reason="dpkg is Debian's")]
 NOTHING = "Nothing was changed."
 PAGE = "http://127.0.0.1:8090/first-run/"
+UNIT = "etc/containers/systemd/risala.container"
 
 
 @pytest.fixture
@@ -37,6 +38,16 @@ def dist(tmp_path, key) -> Path:
 @pytest.fixture
 def machine(tmp_path) -> FakeMachine:
     return FakeMachine.made(tmp_path / "machine")
+
+
+def without(folder: Path, *names: str) -> str:
+    """A folder of all programs of this machine but some."""
+    folder.mkdir()
+    for place in ("/usr/bin", "/bin"):
+        for path in Path(place).iterdir():
+            if path.name not in names and not (folder / path.name).exists():
+                (folder / path.name).symlink_to(path)
+    return str(folder)
 
 
 def refused(machine: FakeMachine, dist: Path, why: str, *words: str) -> None:
@@ -101,17 +112,84 @@ def test_a_published_release_is_also_a_source_of_upgrades(tmp_path, machine, key
     assert "Next: sudo risala init" in done.stdout
 
 
-def test_fedora_gets_the_image_and_a_unit(tmp_path, dist):
-    machine = FakeMachine.made(tmp_path / "machine", "ID=fedora\nVERSION_ID=43\n")
-    done = machine.install(dist, "--from", str(dist))
+@pytest.fixture
+def fedora(tmp_path) -> FakeMachine:
+    return FakeMachine.made(tmp_path / "fedora", "ID=fedora\nVERSION_ID=43\n")
+
+
+def of_image(machine: FakeMachine) -> list[str]:
+    """What was asked that changes containers or units."""
+    asks = r"podman (--version|volume (exists|inspect)|image exists|container exists|images)|sudo"
+    return [line for line in machine.did() if not re.match(asks, line)]
+
+
+def test_fedora_gets_the_image_and_a_unit(fedora, dist):
+    """Ctrl-C ends the page, and not the script: the service goes on."""
+    done = fedora.install(dist, "--from", str(dist))
     assert done.returncode == 0, done.stderr
-    asked = [each for each in machine.did() if each != "sudo"]
-    loaded = next(each for each in asked if "load" in each)
-    assert loaded.endswith("/risala_1.1.0_amd64.container.tar.xz")
-    assert asked[-1] == "systemctl restart risala"
-    unit = (machine.root / "etc/containers/systemd/risala.container").read_text()
+    assert PAGE in done.stdout
+    loads, owns, asks, *starts = of_image(fedora)
+    assert re.fullmatch(r"podman load \S+ \S+ \S+/risala_1\.1\.0_amd64\.container\.tar\.xz", loads)
+    assert re.search(r" localhost/risala:1\.1\.0 -R 10001:10001 \S*/etc/risala$", owns)
+    assert " localhost/risala:1.1.0 init --web --port 8090 " in asks
+    assert starts == ["systemctl daemon-reload", "systemctl restart risala"]
+    unit = (fedora.root / UNIT).read_text()
     assert "Image=localhost/risala:1.1.0\n" in unit
-    assert "PublishPort=127.0.0.1:8080:8080\n" in unit  # whoever wants more says so
+    # The port of [http], for this machine alone: whoever wants more says so.
+    assert "PublishPort=127.0.0.1:8091:8091\n" in unit
+    assert "Environment=RISALA_HTTP__PORT=8091\n" in unit
+    # Once more changes nothing.
+    before = of_image(fedora)
+    assert "is installed already" in fedora.install(dist, "--from", str(dist)).stdout
+    assert of_image(fedora) == before
+
+
+def test_the_image_takes_answers_from_a_file(tmp_path, fedora, dist):
+    (tmp_path / "answers.toml").write_text('country = "KE"\n')
+    answers = ("--answers", str(tmp_path / "answers.toml"))
+    done = fedora.install(dist, "--from", str(dist), *answers)
+    assert done.returncode == 0, done.stderr
+    asked = of_image(fedora)[2]
+    assert re.search(r" -v \S+/answers\.toml:/answers\.toml:ro,Z ", asked)
+    assert " init --yes --file /answers.toml " in asked
+    assert of_image(fedora)[-1] == "systemctl restart risala"
+
+
+def test_an_image_that_nobody_set_up_is_not_started(fedora, dist):
+    (fedora.root / "unanswered").touch()
+    done = fedora.install(dist, "--from", str(dist))
+    assert done.returncode == 1
+    assert "nobody answered the questions" in done.stderr
+    assert not fedora.has(UNIT)
+    assert not any("systemctl" in line for line in fedora.did())
+    # The next run asks again.
+    (fedora.root / "unanswered").unlink()
+    assert PAGE in fedora.install(dist, "--from", str(dist)).stdout
+    assert fedora.has(UNIT)
+
+
+def test_podman_comes_after_the_image_was_checked(tmp_path, fedora, dist):
+    (fedora.root / "bin/podman").rename(fedora.root / "kept")
+    tools = without(tmp_path / "tools", "podman")
+    image = dist / "risala_1.1.0_amd64.container.tar.xz"
+    text = image.read_text()
+    image.write_text("another image\n")
+    done = fedora.install(dist, "--from", str(dist), path=tools)
+    assert "is not the release's" in done.stderr
+    assert fedora.did() == []
+    image.write_text(text)
+    done = fedora.install(dist, "--from", str(dist), "--no-questions", path=tools)
+    assert done.returncode == 0, done.stderr
+    assert of_image(fedora)[0] == "dnf install -q -y podman"
+    assert "PublishPort=127.0.0.1:8080:8080\n" in (fedora.root / UNIT).read_text()
+
+
+def test_a_podman_without_units_is_refused(fedora, dist):
+    (fedora.root / "podman").write_text("4.3.1\n")
+    done = fedora.install(dist, "--from", str(dist))
+    assert (done.returncode, of_image(fedora)) == (1, [])
+    assert "podman 4.3.1 is here. Units of containers need 4.4 or newer." in done.stderr
+    assert NOTHING in done.stderr
 
 
 @pytest.mark.slow
@@ -151,17 +229,34 @@ def test_without_the_program_a_purge_asks_for_the_machine(machine, dist):
     assert not machine.has("var/lib/risala")
 
 
-def test_of_an_image_each_version_goes_and_the_volumes_with_a_purge_alone(tmp_path, dist):
-    machine = FakeMachine.made(tmp_path / "machine", "ID=fedora\nVERSION_ID=43\n")
-    machine.install(dist, "--from", str(dist))
-    done = machine.install(dist, "--uninstall")
+@pytest.mark.slow
+def test_of_an_image_each_version_goes_and_the_volumes_with_a_purge_alone(fedora, dist):
+    fedora.install(dist, "--from", str(dist))
+    done = fedora.install(dist, "--uninstall")
     assert done.returncode == 0, done.stderr
-    gone = [line for line in machine.did() if line.startswith("podman image rm")]
+    gone = [line for line in fedora.did() if line.startswith("podman image rm")]
     assert [line.rpartition(":")[2] for line in gone] == ["1.0.0", "1.1.0"]
-    assert not any("volume rm" in line for line in machine.did())
-    machine.install(dist, "--from", str(dist))
-    assert machine.install(dist, "--purge", typed="machine\n").returncode == 0
-    assert any(line.startswith("podman volume rm") for line in machine.did())
+    assert fedora.has("volumes/risala-data/risala.db")
+    fedora.install(dist, "--from", str(dist))
+    for stop in (False, True):  # also of a service that does not run
+        if stop:
+            (fedora.root / "runs").unlink()
+        done = fedora.install(dist, "--purge", typed="Another shop\n")
+        assert 'no organization "Another shop"' in done.stderr
+    done = fedora.install(dist, "--purge", typed="My shop\n")
+    assert done.returncode == 0, done.stderr
+    assert not fedora.has(UNIT)
+    assert not fedora.has("volumes")
+
+
+def test_volumes_that_stayed_are_purged_later(fedora, dist):
+    fedora.install(dist, "--from", str(dist))
+    fedora.install(dist, "--uninstall")
+    assert fedora.install(dist, "--purge", typed="My shop\n").returncode == 1
+    done = fedora.install(dist, "--purge", typed="machine\n")
+    assert done.returncode == 0, done.stderr
+    assert not fedora.has("volumes")
+    assert not any("apt-get" in line for line in fedora.did())
 
 
 # -- what it refuses -----------------------------------------------------------------------------
@@ -176,10 +271,9 @@ def test_a_changed_file_is_refused(machine, dist, name):
     refused(machine, dist, why, "--dry-run")
 
 
-def test_a_changed_image_is_refused(tmp_path, dist):
-    machine = FakeMachine.made(tmp_path / "machine", "ID=fedora\nVERSION_ID=43\n")
+def test_a_changed_image_is_refused(fedora, dist):
     (dist / "risala_1.1.0_amd64.container.tar.xz").write_text("another image\n")
-    refused(machine, dist, r"container\.tar\.xz is not the release's")
+    refused(fedora, dist, r"container\.tar\.xz is not the release's")
 
 
 @pytest.mark.slow
@@ -296,18 +390,13 @@ def test_half_a_script_does_nothing(machine, dist):
 @pytest.mark.skipif(not shutil.which("sqv"), reason="sqv is what Debian 13 has instead of gpgv")
 def test_sqv_checks_as_gpgv_does(tmp_path, machine, dist, monkeypatch):
     """Debian 13 has no gpgv."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for folder in ("/usr/bin", "/bin"):
-        for path in Path(folder).iterdir():
-            if path.name not in ("gpgv", "gpg") and not (tools / path.name).exists():
-                (tools / path.name).symlink_to(path)
-    done = machine.install(dist, "--from", str(dist), "--dry-run", path=str(tools))
+    tools = without(tmp_path / "tools", "gpgv", "gpg")
+    done = machine.install(dist, "--from", str(dist), "--dry-run", path=tools)
     assert done.returncode == 0, done.stderr
     other = throw_away_key(tmp_path / "others", monkeypatch)
     forged = a_release(tmp_path / "forged", "1.1.0", other)
     (forged / "install.sh").write_text((dist / "install.sh").read_text())
-    done = machine.install(forged, "--from", str(forged), path=str(tools))
+    done = machine.install(forged, "--from", str(forged), path=tools)
     assert "no signature of the release's key" in done.stderr
     assert machine.did() == []
 

@@ -46,14 +46,34 @@ esac""",
   "init "*) for file; do :; done; : >"$file"; echo http://127.0.0.1:8090/first-run/word ;;
 esac""",
     "runuser": 'shift 3; exec "$@"',
-    # It takes no names beside --all, as the real one.
-    "podman": f"""{STAND_IN}case " $* " in
-  *" --all "*localhost*) exit 125 ;;
-  " volume exists "*) test -e "$MACHINE/version" ;;
+    # Volumes are folders. What asks on a page gets Ctrl-C, as the whole terminal does.
+    "podman": f"""{STAND_IN}volumes="$MACHINE/volumes"
+case " $* " in
+  " --version ") echo "podman version $(cat "$MACHINE/podman" 2>/dev/null || echo 5.4.2)" ;;
+  *" --all "*localhost*) exit 125 ;; # no names beside it, as the real one
+  " volume exists "*) test -e "$volumes/$3" ;;
+  " volume inspect "*) for name; do :; done; test -e "$volumes/$name" && echo "$volumes/$name" ;;
+  " volume rm "*) rm -rf "$volumes" ;;
+  " container exists "*) test -e "$MACHINE/runs" ;;
+  " exec "*) shift 2; exec "$@" ;;
+  *" org show "*) while [ "$1" != org ]; do shift; done; exec risala "$@" ;;
   " images "*) echo localhost/risala:1.0.0; echo localhost/risala:1.1.0 ;;
+  " run "*)
+    mkdir -p "$volumes/risala-settings" "$volumes/risala-data"
+    : >>"$volumes/risala-settings/risala.toml"
+    case " $* " in *" --web "*) kill -INT "$PPID" ;; esac
+    case " $* " in *" init "*) ;; *) exit 0 ;; esac
+    test ! -e "$MACHINE/unanswered" || exit 1
+    : >"$volumes/risala-data/risala.db"
+    printf '[mail]\\nport = 587\\n[http]\\nport = 8091\\n' >"$volumes/risala-settings/risala.toml"
+    echo http://127.0.0.1:8090/first-run/word ;;
 esac""",
     "uname": 'case "$1" in -m) echo x86_64 ;; *) echo machine ;; esac',
-    "systemctl": STAND_IN,
+    "systemctl": f"""{STAND_IN}case "$1" in
+  restart) touch "$MACHINE/runs" ;;
+  stop) rm -f "$MACHINE/runs" ;;
+esac""",
+    "dnf": f'{STAND_IN}mv "$MACHINE/kept" "$MACHINE/bin/podman"',
     "userdel": f'{STAND_IN}test ! -e "$MACHINE/busy"',
 }
 MOVED = ("/etc/", "/usr/share/keyrings/", "/run/systemd/", "/var/lib/risala", "/var/backups/")
