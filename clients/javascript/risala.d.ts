@@ -176,6 +176,136 @@ export interface MessageFilter extends Signalled {
   until?: string | Date;
   limit?: number;
 }
+export type CostSource = "mailing" | "key" | "codes" | "other";
+export interface SourceCost {
+  source: CostSource;
+  messages: number;
+  amount: string;
+}
+export interface SenderCost extends SourceCost {
+  /** The id of the key or mailing; null: all others together. */
+  of: string | null;
+  name: string | null;
+}
+export interface InvoiceDay {
+  day: string;
+  sources: SourceCost[];
+  refunded: string;
+}
+export interface StatementDay extends InvoiceDay {
+  credited: string;
+  balanceAfter: string;
+}
+export interface Statement {
+  month: string;
+  timeZone: string;
+  currency: string;
+  opening: string;
+  closing: string;
+  charged: string;
+  refunded: string;
+  credited: string;
+  sources: SourceCost[];
+  senders: SenderCost[];
+  days: StatementDay[];
+  ownParts: { day: string; parts: number }[];
+  countedUntil: string | null;
+}
+export interface Invoice {
+  id: string;
+  number: string;
+  organizationName: string;
+  customerAddress: string[];
+  customerTaxId: string;
+  issuer: { name: string; address: string[]; taxId: string; tradeRegister: string };
+  month: string;
+  timeZone: string;
+  currency: string;
+  charged: string;
+  refunded: string;
+  /** Below zero it is a credit note. */
+  total: string;
+  /** Null: the invoice names no VAT. */
+  vatPercent: string | null;
+  /** A part of the total. */
+  vat: string | null;
+  sources: SourceCost[];
+  days: InvoiceDay[];
+  issuedAt: string;
+}
+export interface AnswerRuleSettings {
+  place?: number;
+  enabled?: boolean;
+  /** Empty: any text. */
+  keywords?: string[];
+  anywhere?: boolean;
+  firstContact?: boolean;
+  days?: string[];
+  /** An empty one takes it away. */
+  fromTime?: string;
+  toTime?: string;
+  language?: string;
+  textFr?: string;
+  textAr?: string;
+  textEn?: string;
+  forwardNumber?: string;
+  forwardEmail?: string;
+  forwardChat?: string;
+  botToken?: string;
+  forwardUrl?: string;
+  forwardSecret?: string;
+}
+export interface AnswerRule
+  extends Required<Omit<AnswerRuleSettings, "fromTime" | "toTime" | "botToken" | "forwardSecret">> {
+  ruleId: string;
+  name: string;
+  fromTime: string | null;
+  toTime: string | null;
+  createdAt: string;
+}
+export interface PausedNumber {
+  number: string;
+  until: string;
+}
+export interface TriedText {
+  /** Null: it meets no rule. */
+  rule: AnswerRule | null;
+  answer: string | null;
+  forwards: {
+    kind: "sms" | "mail" | "telegram" | "webhook";
+    to: string;
+    text: string | null;
+    segments: number | null;
+    reason: string | null;
+  }[];
+}
+export type WordRole = "stop" | "start" | "help" | "list";
+export interface OptOuts {
+  heeds: boolean;
+  sets: string[];
+  answered: string[];
+  back: "person" | "own" | "hand";
+  words: { word: string; role: WordRole; language: string; [member: string]: unknown }[];
+  answers: {
+    role: WordRole;
+    language: string;
+    written: string;
+    text: string;
+    parts: number;
+    own: boolean;
+    isSent: boolean;
+  }[];
+  demands: { prefix: string; [member: string]: unknown }[];
+}
+export interface ListedOptOut {
+  listId: string;
+  number: string;
+}
+export interface PageOf {
+  limit?: number;
+  before?: string | null;
+  after?: string | null;
+}
 
 export class Risala {
   constructor(url: string, key: string, options?: Partial<Retrying> & { fetch?: typeof fetch });
@@ -254,6 +384,45 @@ export class Risala {
     options?: MessageFilter & { before?: string | null; after?: string | null },
   ): Promise<Page<Message>>;
   iterMessages(options?: MessageFilter): AsyncGenerator<Message, void, undefined>;
+  getStatement(month?: string, options?: Signalled): Promise<Statement>;
+  listInvoices(options?: Signalled & PageOf): Promise<Page<Invoice>>;
+  iterInvoices(options?: Signalled & { limit?: number }): AsyncGenerator<Invoice, void, undefined>;
+  listAnswerRules(options?: Signalled): Promise<{ items: AnswerRule[]; paused: PausedNumber[] }>;
+  createAnswerRule(name: string, options?: Signalled & AnswerRuleSettings): Promise<AnswerRule>;
+  updateAnswerRule(
+    ruleId: string,
+    options: Signalled & AnswerRuleSettings & { name?: string },
+  ): Promise<AnswerRule>;
+  deleteAnswerRule(ruleId: string, options?: Signalled): Promise<AnswerRule>;
+  tryText(text: string, options?: Signalled & { number?: string }): Promise<TriedText>;
+  resumeAnswers(number: string, options?: Signalled): Promise<PausedNumber>;
+  getOptOuts(options?: Signalled): Promise<OptOuts>;
+  updateOptOuts(
+    options: Signalled & Partial<Pick<OptOuts, "sets" | "answered" | "back">>,
+  ): Promise<OptOuts>;
+  addOptOutWord(
+    word: string,
+    role: WordRole,
+    language: string,
+    options?: Signalled & { listId?: string },
+  ): Promise<OptOuts>;
+  removeOptOutWord(word: string, options?: Signalled): Promise<OptOuts>;
+  setOptOutAnswer(
+    role: WordRole,
+    language: string,
+    text: string,
+    options?: Signalled & { preview?: boolean },
+  ): Promise<OptOuts>;
+  optOutOfList(
+    listId: string,
+    number: string,
+    options?: Signalled & { note?: string },
+  ): Promise<ListedOptOut>;
+  optInToList(
+    listId: string,
+    number: string,
+    options?: Signalled & { note?: string },
+  ): Promise<ListedOptOut>;
 }
 
 export interface WebhookEvent {

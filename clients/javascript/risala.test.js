@@ -61,6 +61,60 @@ test("two messages carry two keys, and one's own is the one", async () => {
   assert.equal(keys[2], "order-77");
 });
 
+test("pages follow one another", async () => {
+  for (const [path, iter] of [
+    ["/api/sms/list", (it) => it.iterMessages({ limit: 2 })],
+    ["/api/billing/invoices", (it) => it.iterInvoices({ limit: 2 })],
+  ]) {
+    const { requests, risala } = scripted(
+      answer(200, { items: [1, 2], next: "c" }), lost(), answer(200, { items: [3], next: null }),
+    );
+    const items = [];
+    for await (const item of iter(risala)) items.push(item);
+    assert.deepEqual(items, [1, 2, 3]);
+    assert.deepEqual(requests.map((each) => each.url), Array(3).fill(URL_ + path));
+    assert.deepEqual(requests.map((each) => each.body.before), [null, "c", "c"]);
+  }
+});
+
+const RULE = "rul_1";
+const CALLS = [
+  ["billing/statement", { month: "2026-10" }, (it) => it.getStatement("2026-10")],
+  ["billing/invoices", { before: "c" }, (it) => it.listInvoices({ before: "c" })],
+  ["answers/list", {}, (it) => it.listAnswerRules()],
+  ["answers/update", { ruleId: RULE, textFr: "" }, (it) => it.updateAnswerRule(RULE, { textFr: "" })],
+  ["answers/try", { text: "prix", number: "1" }, (it) => it.tryText("prix", { number: "1" })],
+  ["opt-outs/get", {}, (it) => it.getOptOuts()],
+  ["opt-outs/update", { sets: ["fr"] }, (it) => it.updateOptOuts({ sets: ["fr"] })],
+  ["opt-outs/words/add", { word: "assez", role: "stop", language: "fr" },
+    (it) => it.addOptOutWord("assez", "stop", "fr")],
+  ["opt-outs/answer", { role: "stop", language: "fr", text: "x", preview: true },
+    (it) => it.setOptOutAnswer("stop", "fr", "x", { preview: true })],
+  ["opt-outs/lists/add", { listId: "l", number: "1", note: "n" },
+    (it) => it.optOutOfList("l", "1", { note: "n" })],
+];
+const ONCE = [
+  ["answers/create", { name: "Hours", keywords: [] }, (it) => it.createAnswerRule("Hours", { keywords: [] })],
+  ["answers/delete", { ruleId: RULE }, (it) => it.deleteAnswerRule(RULE)],
+  ["answers/resume", { number: "1" }, (it) => it.resumeAnswers("1")],
+  ["opt-outs/words/remove", { word: "assez" }, (it) => it.removeOptOutWord("assez")],
+  ["opt-outs/lists/remove", { listId: "l", number: "1" }, (it) => it.optInToList("l", "1")],
+];
+
+test("what may be asked for twice is asked for again, and what may not is thrown", async () => {
+  for (const [path, body, call] of CALLS) {
+    const { requests, risala } = scripted(lost(), answer(200, { path }));
+    assert.deepEqual(await call(risala), { path });
+    for (const each of requests) assert.deepEqual([each.url, each.body], [`${URL_}/api/${path}`, body]);
+  }
+  for (const [path, body, call] of ONCE) {
+    const { requests, risala } = scripted(lost());
+    const error = await call(risala).then(assert.fail, (thrown) => thrown);
+    assert.ok(error instanceof LostAnswerError && error.isMaybeDone);
+    assert.deepEqual(requests.map((each) => [each.url, each.body]), [[`${URL_}/api/${path}`, body]]);
+  }
+});
+
 test("a code is neither sent nor judged twice behind one's back", async () => {
   for (const call of [
     (it) => it.sendVerification("+22236000000"),

@@ -33,6 +33,7 @@ PAGES = {
             "/app/org_2/billing",
         ),
         *("/app/org_1/billing/receipts/1", "/app/org_1/day-parts", "/app/org_1/settings"),
+        "/app/org_1/settings/invoices",
         *(f"/app/org_1/billing/payments/pay_{number}" for number in range(1, 9)),
         "/pay/sandbox/checkout/pay_3",
         *("/app/org_1/overview", "/app/org_1/overview?period=month", "/app/org_1/messages"),

@@ -278,6 +278,11 @@ ROWS = (
         (("opening", str), ("days.0.balanceAfter", str), ("countedUntil", None)),
     ),
     Row("invoice list", ("--org", "{org}"), (("invoices", list), ("canIssue", False))),
+    Row(
+        "invoice customer",
+        ("{org}", "--address", "Avenue 3", "--address", " Rosso ", "--tax-id", "77"),
+        (("address", ["Avenue 3", "Rosso"]), ("taxId", "77")),
+    ),
     Row("invoice issue", ("{org}", "2020-01"), alone=1, beside=1, sentence="legal.invoice_series"),
     Row("invoice show", ("F-0001",), alone=1, beside=1, sentence="no such invoice"),
     Row(

@@ -63,6 +63,7 @@ MAY: dict[str, str] = {
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/doctor/stored.py": READER,  # names of three tables
     "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
+    "engine/features/answers/stored/both_queues.py": READER,  # of which rule sent a message
     "engine/features/answers/stored/forwards.py": HOT,  # of each text that is forwarded
     "engine/features/answers/stored/queue.py": HOT,  # of each text that is answered
     "engine/features/answers/stored/rules.py": HOT,  # of each text that comes in

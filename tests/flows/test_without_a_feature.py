@@ -94,6 +94,7 @@ def fill(service: Service, whose: dict[str, str]) -> None:
     service.perform("verify.templates", name="short", text="Code: {{code}}", **whose)
     service.perform("verify.channels", addresses=True, **whose)
     service.perform("verify.guard", secret_share=20, **whose)
+    service.perform("invoice.customer", tax_id="77", **whose)
     service.perform("opt_outs.words", sets="fr", **whose)
     service.perform("opt_outs.demand", prefix="+2223", confirmation="required")
     service.perform("fixed_number.set", number="+22236999998", code="424242", days=30, **whose)

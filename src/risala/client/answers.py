@@ -690,6 +690,13 @@ class IssuedInvoice:
     sources: tuple[BilledKind, ...]
     days: tuple[InvoicedDay, ...]
     issued_at: datetime
+    customer_address: tuple[str, ...] = ()
+    """Line by line."""
+    customer_tax_id: str = ""
+    vat_percent: str | None = None
+    """None: the invoice names no VAT."""
+    vat: Decimal | None = None
+    """A part of the total."""
 
 
 @dataclass(frozen=True, slots=True)

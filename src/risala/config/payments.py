@@ -36,6 +36,14 @@ Series = Annotated[
 ]
 """What the numbers of invoices begin with. The end of it and the number never run together."""
 
+Percent = Annotated[
+    str,
+    Field(
+        pattern=r"^([0-9]{1,2}(\.[0-9]{1,2})?)?$",
+        json_schema_extra={"words": 'a percentage in quotes, such as "16" or "5.5"'},
+    ),
+]
+
 
 class BillingSection(Section):
     """The side that pays for messages."""
@@ -94,6 +102,11 @@ class LegalSection(Section):
     too, each month in which something was charged gets an invoice an hour after it ends, numbered
     without gaps: all months since the last invoice, or since the first charge. Another series
     begins at 1. Empty: months have statements alone."""
+
+    vat_percent: Percent = ""
+    """The rate of value-added tax. Prices, and what customers pay, include it: invoices say how
+    much of their total it is, rounded half up to the currency's smallest unit. Empty: they say
+    nothing of it."""
 
     @property
     def can_invoice(self) -> bool:

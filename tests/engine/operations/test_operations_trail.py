@@ -553,6 +553,7 @@ class World:
             "verify.config": {"code_length": 8},
             "codes.figures": {"organization_id": self.organization_id},
             "verify.channels": {"fallback_s": 20},
+            "invoice.customer": {"address": ["Avenue 3"], "tax_id": "77"},
             "verify.start": {"to": TO, "mode": "test"},
             "verify.guard": {"secret_share": 10},
             "verify.templates": {"name": "login", "text": "{{code}}"},
@@ -755,7 +756,8 @@ async def test_what_is_refused_leaves_no_line(world, autojump_clock):
     before = len(world.lines())
     for name, operation in OPERATIONS.items():
         good, caller = world.arguments(name), world.caller(operation, OPERATOR)
-        ours = (each for each in good if each != "client_id")  # is of an identity provider
+        # Of an identity provider, and of the tax office.
+        ours = (each for each in good if each not in ("client_id", "tax_id"))
         for argument in [each for each in ours if each.endswith("_id") or each == "carrier"]:
             with pytest.raises(NotFound):
                 await world.do(name, caller, **{**good, argument: "nobody"})

@@ -359,6 +359,20 @@ async def test_a_month_whose_invoice_is_no_more_on_the_page_leads_to_it(owner, g
     assert "F-0040" not in (await owner.get(f"{BILLING}?month=2026-10")).text
 
 
+async def test_owners_say_what_stands_about_them_on_invoices(owner, gateway, monkeypatch):
+    assert "/app/org_1/settings/invoices" not in (await owner.get("/app/org_1/settings")).text
+    monkeypatch.setattr(LegalSection, "can_invoice", True)
+    assert 'href="/app/org_1/settings/invoices"' in (await owner.get("/app/org_1/settings")).text
+    page = await owner.get("/app/org_1/settings/invoices")
+    assert "3 &lt;Palm&gt; Avenue\nRosso</textarea>" in page.text
+    assert 'value="0077"' in page.text
+    typed = {"address": "Avenue 3\r\n\r\nRosso", "tax_id": ""}
+    sent = await owner.submit(page, "/app/org_1/settings/invoices", typed)
+    assert sent.location.endswith("/app/org_1/settings/invoices")
+    given = {"organization_id": "org_1", "address": ["Avenue 3", "Rosso"], "tax_id": ""}
+    assert gateway.done[-1] == ("invoice.customer", given)
+
+
 async def test_without_invoices_nothing_speaks_of_them(owner):
     assert "nvoice" not in (await owner.get(BILLING)).text.partition("<main")[2]
 

@@ -105,6 +105,23 @@ async def test_a_receipt_that_was_not_read_as_labelled_says_so(gateway, reader_a
     assert "a annoncé cet accusé comme : UCS-2. Il a été lu comme : ASCII" in told
 
 
+async def test_a_message_names_the_rule_that_sent_it(owner, gateway):
+    async def shown(state, key=None):
+        made = web_messages.story(state, keyId=key, id=f"sms_{state}")
+        gateway.answers = {"message.show": made}
+        return (await owner.get(f"{LIST}/sms_{state}")).text
+
+    page = await shown("delivered")
+    assert '<a href="/app/org_1/answers/rul_1"><bdi>Prix &lt;b&gt;</bdi></a>' in page
+    assert "it forwarded a text that came in" in page
+    gone = await shown("failed")
+    assert "<bdi>Prix &lt;b&gt;</bdi>" in gone
+    assert "it answered a text that came in" in gone
+    assert "/answers/rul_1" not in gone
+    assert "Prix" not in await shown("pending")
+    assert "Prix" not in await shown("delivered", "key_1")
+
+
 async def test_a_message_that_is_not_there(owner):
     assert (await owner.get(f"{LIST}/sms_none")).status == 404
 

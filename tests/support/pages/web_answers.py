@@ -72,6 +72,14 @@ FORWARDS: Final = (
 )
 
 
+def sent_by_rule(message_id: str) -> dict[str, Any]:
+    """That of the delivered message forwards, that of the failed one is deleted."""
+    sent = {"messageId": message_id, "forwards": message_id == "sms_delivered"}
+    rules: dict[str, str | None] = {"sms_delivered": "rul_1", "sms_failed": None}
+    name = "Prix <b>" if message_id in rules else None
+    return {**sent, "ruleId": rules.get(message_id), "ruleName": name}
+
+
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """The answer of an operation on automatic answers; None for any other."""
     if not name.startswith("answer."):
@@ -79,6 +87,8 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
     paused = {"number": "+22236120001", "until": iso(AT_MS + 80_000_000)}
     if name == "answer.list":
         return {"rules": [*RULES], "paused": [paused]}
+    if name == "answer.sent":
+        return sent_by_rule(arguments["message_id"])
     if name == "answer.try":
         is_known = arguments.get("text") not in ("none", None)
         if not is_known:

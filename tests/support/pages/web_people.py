@@ -672,6 +672,7 @@ class FakeWebGateway:
     """Why it does not leave though it was taken."""
     month: dict[str, Any] = field(default_factory=dict)
     invoices: tuple[dict[str, Any], ...] = ()
+    customer: dict[str, Any] = field(default_factory=web_statements.invoice_customer)
     looked_to: str | None = None
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -825,6 +826,8 @@ class FakeWebGateway:
                 return web_statements.month_statement(**{**arguments, **self.month})
             case "invoice.list":
                 return web_statements.invoice_page(*self.invoices, month=arguments.get("month"))
+            case "invoice.customer":
+                return self.customer
             case "invoice.get":
                 return web_statements.month_invoice()
             case "ledger.list":

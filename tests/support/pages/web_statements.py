@@ -109,6 +109,10 @@ def month_invoice(month: str = "2026-10", **changes: Any) -> dict[str, Any]:
     }
 
 
+def invoice_customer() -> dict[str, Any]:
+    return {"organizationId": "org_1", "address": ["3 <Palm> Avenue", "Rosso"], "taxId": "0077"}
+
+
 def invoice_page(*invoices: dict[str, Any], month: str | None = None) -> dict[str, Any]:
     """The newest two, or that of a month."""
     page = [each for each in invoices if each["month"] == month] if month else [*invoices[:2]]

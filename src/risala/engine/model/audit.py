@@ -43,6 +43,7 @@ class AuditImage(StrEnum):
     IDENTITY_PROVIDER = "identity_provider"
     INVITATION = "invitation"
     INVOICE = "invoice"
+    INVOICE_CUSTOMER = "invoice_customer"
     KEY = "key"
     MAILING = "mailing"
     MEMBER = "member"

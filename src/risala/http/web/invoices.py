@@ -103,6 +103,7 @@ def paper_of(invoice: Invoice, words: Words) -> Paper:
         sender=issuer_lines(invoice.issuer, words),
         facts=(
             (text_of(words("For")), isolated(invoice.organization_name)),
+            *_customer(invoice, words),
             (text_of(words("Organization")), isolated(invoice.organization_id)),
             (text_of(words("Issued on")), text_of(formats.date_text(issued_ms))),
             (text_of(words("Period")), period_text(first, formats)),
@@ -112,10 +113,42 @@ def paper_of(invoice: Invoice, words: Words) -> Paper:
         ),
         sums=tuple(_sums(invoice, formats)),
         tables=(_days(invoice, formats),),
-        notes=(text_of(words("Paid from the balance of the organization, as the messages left.")),),
+        notes=tuple(_notes(invoice, words)),
         page=text_of(words("Page {page}", page="{page}")),
         as_of_ms=issued_ms,
+        parts=tuple(_vat(invoice, formats)),
     )
+
+
+def _customer(invoice: Invoice, words: Words) -> Iterable[tuple[str, str]]:
+    """The address of the customer, of which the first line has the label, and the tax number, too
+    long a label in French."""
+    label = text_of(words("Address"))
+    for place, line in enumerate(invoice.customer_address):
+        yield ("" if place else label), isolated(line)
+    if invoice.customer_tax_id:
+        yield "", f"{text_of(words('Tax number'))} {isolated(invoice.customer_tax_id)}"
+
+
+def _vat(invoice: Invoice, formats: Formats) -> Iterable[tuple[str, str]]:
+    """What of the total is VAT. Below the total: it is part of it, and not added to it."""
+    if invoice.vat_percent is None or invoice.vat is None:
+        return
+    words, percent = formats.words, invoice.vat_percent
+    rate = formats.share(float(percent) / 100, len(percent.partition(".")[2].rstrip("0")))
+    vat, net = invoice.vat, invoice.total - invoice.vat
+    yield text_of(words("Including VAT at {rate}", rate=rate)), money_text(formats, vat)
+    yield text_of(words("Without VAT")), money_text(formats, net)
+
+
+def _notes(invoice: Invoice, words: Words) -> Iterable[str]:
+    yield text_of(words("Paid from the balance of the organization, as the messages left."))
+    if invoice.vat_percent is not None:
+        rounding = words(
+            "Prices include VAT. Its part of the total is rounded half up to the currency’s"
+            " smallest unit."
+        )
+        yield text_of(rounding)
 
 
 def _seams(invoice: Invoice, formats: Formats) -> Iterable[tuple[str, str]]:

@@ -157,6 +157,40 @@ async def test_a_text_goes_on_as_a_message_that_says_who_wrote(desk, quick):
     assert await desk.told() == [[("sms", ON_CALL, "forwarded", None)]]
 
 
+async def test_a_message_tells_by_which_rule_it_was_sent(desk, quick):
+    rule = await desk.rule(forward_number=ON_CALL, language="en", text_en="We call you.")
+    own = await desk.house.send(to=OTHER)
+    await desk.come_in("The pump is broken")
+
+    async def told():
+        rows = await desk.house.gateway.perform("message.list", desk.whose)
+        asked = [{"message_id": each["messageId"]} for each in rows["messages"]]
+        answers = [await desk.house.gateway.perform("answer.sent", each) for each in asked]
+        return {
+            each["to"]: (one["forwards"], one["ruleId"], one["ruleName"])
+            for each, one in zip(rows["messages"], answers, strict=True)
+        }
+
+    none = (False, None, None)
+    assert await told() == {
+        OTHER: none,
+        PHONE: (False, rule["ruleId"], "Duty"),
+        ON_CALL: (True, rule["ruleId"], "Duty"),
+    }
+    await desk.rule()  # of the same name: which of the two answered is not known
+    assert await told() == {
+        OTHER: none,
+        PHONE: (False, None, "Duty"),
+        ON_CALL: (True, rule["ruleId"], "Duty"),
+    }
+    await desk.do("delete", rule_id=rule["ruleId"])
+    assert (await told())[ON_CALL] == (True, None, "Duty")
+    keyed = await desk.house.send(to=OTHER, idempotency_key="answer:mo_1")
+    for each in (own, keyed):
+        sent = await desk.house.gateway.perform("answer.sent", {"message_id": each})
+        assert sent["ruleName"] is None
+
+
 async def test_a_text_goes_on_to_a_member_by_mail(desk, quick):
     await desk.member(language="fr")
     await desk.rule(forward_email="Duty@Example.com")

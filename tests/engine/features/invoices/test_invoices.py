@@ -14,11 +14,17 @@ import trio
 
 from risala.config.payments import LegalSection
 from risala.engine.features.invoices import feature, issuing, stored
-from risala.engine.features.invoices.records import CLOSED_AFTER_MS, Invoice
+from risala.engine.features.invoices.records import (
+    CLOSED_AFTER_MS,
+    LINE_MAX,
+    LINES_MAX,
+    Invoice,
+)
 from risala.engine.features.statements import rules
 from risala.engine.journal.audit.books import audit
 from risala.engine.journal.store.writer import Journal
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.callers import Caller, CallerKind, Role
+from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound
 from risala.engine.model.records.record import from_json
 
 DAY_S = 86_400
@@ -213,6 +219,127 @@ async def test_without_an_issuer_there_is_none(open_house, quick, missing):
 def test_a_series_ends_with_no_digit(series):
     with pytest.raises(ValueError, match="invoice_series"):
         LegalSection(invoice_series=series)
+
+
+# -- whom it names, and VAT
+
+
+DETAILS = {"address": ["Avenue 3", "Rosso"], "tax_id": "00778899"}
+
+
+async def said(house, caller=None, **changed):
+    asked = {**here(house), **changed}
+    who = () if caller is None else (caller,)
+    return await house.gateway.perform("invoice.customer", asked, *who)
+
+
+def member(house, role):
+    return Caller("who@x.example", CallerKind.DASHBOARD, role, house.principal.organization_id)
+
+
+async def test_it_names_the_customer_as_it_was_when_it_was_issued(house, quick):
+    assert await said(house) == {**shown_of(house), "address": [], "taxId": ""}
+    first = rules.written(today(house))
+    for _ in range(2):
+        await house.send()
+        to_next_month(house)
+    await said(house, address=DETAILS["address"], tax_id=DETAILS["tax_id"])
+    old = await issue(house, first)
+    await said(house, address=[], tax_id="")
+    new = await issue(house)
+    named = [(each["customerAddress"], each["customerTaxId"]) for each in (old, new)]
+    assert named == [(DETAILS["address"], DETAILS["tax_id"]), ([], "")]
+    found = await house.gateway.perform("invoice.get", {"invoice_id": old["number"]})
+    assert found == old
+
+
+def shown_of(house):
+    return {"organizationId": house.principal.organization_id}
+
+
+async def test_what_is_not_given_stays_and_lines_are_tidied(house, quick):
+    await said(house, **DETAILS)
+    after = await said(house, address="  Avenue   3\n\n Rosso ")
+    assert (after["address"], after["taxId"]) == (["Avenue 3", "Rosso"], "00778899")
+    assert await said(house) == after
+    (line,) = (await house.gateway.perform("audit.list", {"operation": "invoice.customer"}))[
+        "lines"
+    ][:1]
+    assert line["after"] == {"address": ["Avenue 3", "Rosso"], "taxId": "00778899"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"address": ["x"] * (LINES_MAX + 1)},
+        {"address": ["x" * (LINE_MAX + 1)]},
+        {"address": 7},
+        {"tax_id": "7" * (LINE_MAX + 1)},
+    ],
+)
+async def test_what_no_invoice_has_room_for_is_refused(house, quick, wrong):
+    with pytest.raises(Invalid):
+        await said(house, **wrong)
+    assert await said(house) == {**shown_of(house), "address": [], "taxId": ""}
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
+async def test_owners_alone_change_it_and_members_read_it(house, quick, role):
+    await said(house, member(house, Role.OWNER), **DETAILS)
+    assert (await said(house, member(house, role)))["taxId"] == "00778899"
+    with pytest.raises(Forbidden):
+        await said(house, member(house, role), tax_id="1")
+
+
+async def test_the_last_invoice_of_a_deleted_organization_repeats_the_details(house, quick):
+    await said(house, **DETAILS)
+    await house.send()
+    to_next_month(house)
+    await issue(house)
+    await house.send()
+    await house.gateway.perform("org.delete", {**here(house), "name": "Test"})
+    rows = reader(house).execute("SELECT * FROM invoice_customers").fetchall()
+    assert rows == []
+    to_next_month(house)
+    last = await issue(house)
+    assert (last["customerAddress"], last["customerTaxId"]) == tuple(DETAILS.values())
+
+
+@pytest.mark.parametrize(
+    ("total", "percent", "vat"),
+    [
+        *((11_600, "16", 1_600), (60_350, "16", 8_324), (100, "16", 14), (1, "16", 0)),
+        *((3, "20", 1), (9, "20", 2), (-9, "20", -2), (-60_350, "16", -8_324)),
+        *((10_550, "5.5", 550), (12_345_678, "0.01", 1_234), (50, "0", 0), (0, "16", 0)),
+        (10**15 + 7, "16", 137_931_034_482_760),
+    ],
+)
+def test_vat_is_part_of_the_total_to_the_smallest_unit(total, percent, vat):
+    """Halves are rounded away from zero."""
+    assert issuing.vat_in(total, percent) == vat
+
+
+@pytest.mark.parametrize(
+    ("percent", "named"), [("", (None, None)), ("16", ("16", "0.07")), ("5.5", ("5.5", "0.03"))]
+)
+async def test_vat_is_named_where_the_operator_says_the_rate(
+    open_house, quick, by_hand, percent, named
+):
+    legal = LEGAL.model_copy(update={"vat_percent": percent})
+    async with open_house(legal=legal) as house:
+        to_next_month(house)
+        await house.send()
+        to_next_month(house)
+        made = await issue(house)
+        assert made["total"] == "0.50"
+        assert (made["vatPercent"], made["vat"]) == named
+        assert await listed(house) == [made]
+
+
+@pytest.mark.parametrize("percent", ["100", "5,5", "-1", "1.234", "16%", "."])
+def test_a_rate_is_a_percentage(percent):
+    with pytest.raises(ValueError, match="vat_percent"):
+        LegalSection(vat_percent=percent)
 
 
 # -- nothing that comes later changes one

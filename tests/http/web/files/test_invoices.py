@@ -59,5 +59,27 @@ def test_where_the_time_zone_changed_its_first_or_last_moment_is_told(member, mo
     assert facts[label] == shown
 
 
+def test_it_names_the_customer_and_tells_what_of_the_total_is_vat():
+    bare = paper_in("en")
+    assert bare.parts == ()
+    assert len(bare.notes) == 1
+    said = {"customerAddress": ["Avenue 3", "Rosso"], "customerTaxId": "0077"}
+    made = paper_in("en", **said, vatPercent="5.50", vat="143.55")
+    lines = [value for _, value in made.facts]
+    assert lines[1:4] == [
+        "\u2068Avenue 3\u2069",
+        "\u2068Rosso\u2069",
+        "Tax number \u20680077\u2069",
+    ]
+    assert [name for name, _ in made.facts][1:4] == ["Address", "", ""]
+    assert made.parts == (
+        ("Including VAT at \u20685.5%\u2069", "\u2068143.55\u2069"),
+        ("Without VAT", "\u20682,609.95\u2069"),
+    )
+    assert made.sums[-1] == bare.sums[-1], "nothing is added to the total"
+    assert "rounded half up" in made.notes[1]
+    assert paper_in("fr", vatPercent="16", vat="1.00").parts[0][0].endswith("\u206816\u00a0%\u2069")
+
+
 def test_a_file_has_no_folder_in_its_name():
     assert file_name(invoice(number="F/2026/0042")) == "F-2026-0042.pdf"

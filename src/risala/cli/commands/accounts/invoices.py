@@ -7,11 +7,17 @@ from pathlib import Path
 import click
 
 from risala.cli.commands.accounts.asking import asks
+from risala.cli.commands.accounts.organizations import optional_org
 from risala.cli.commands.accounts.statements import language_option, pdf_option, refuse_without_pdf
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.features.invoices import records
-from risala.engine.features.invoices.records import LISTED_MAX, Invoice, InvoicePage
+from risala.engine.features.invoices.records import (
+    LISTED_MAX,
+    Invoice,
+    InvoiceCustomer,
+    InvoicePage,
+)
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
 
@@ -98,6 +104,23 @@ def invoice_show(options: Options, number: str, pdf: Path | None, language: str)
         output.said(f"Wrote the invoice {reply.value.number} to {pdf}.")
 
 
+@invoice.command("customer")
+@optional_org
+@click.option("--address", multiple=True, metavar="LINE", help="Repeat it for each line.")
+@click.option("--tax-id", metavar="NUMBER", help="The number with the tax office.")
+@asks(records.CUSTOMER)
+def invoice_customer(shown: InvoiceCustomer) -> None:
+    """Show what stands about ORG on its invoices, or change it for later ones.
+
+    An empty LINE or NUMBER takes it away.
+
+    \b
+    Example: risala invoice customer "My shop" --address "Avenue 3" --address Rosso --tax-id 77
+    """
+    address = ", ".join(map(output.clean, shown.address))
+    output.fields({"address": address or None, "tax number": output.clean(shown.tax_id) or None})
+
+
 def _pdf(shown: Invoice, language: Language) -> bytes:
     # Imported here: catalogues of translations and what writes PDF are for this alone.
     from risala.http.web.files.paper import write
@@ -107,6 +130,15 @@ def _pdf(shown: Invoice, language: Language) -> bytes:
     return write(paper_of(shown, load_words(language)))
 
 
+def _vat(shown: Invoice) -> tuple[tuple[str, None, str], ...]:
+    if shown.vat is None:
+        return ()
+    return (
+        (f"  of it VAT at {shown.vat_percent} %", None, money(shown.vat)),
+        ("  of it without VAT", None, money(shown.total - shown.vat)),
+    )
+
+
 def _print(shown: Invoice) -> None:
     output.table(
         ("What", "Messages", f"Amount ({shown.currency})"),
@@ -114,6 +146,7 @@ def _print(shown: Invoice) -> None:
             *((each.source.value, each.messages, money(each.amount)) for each in shown.sources),
             *([("refunds", None, money(-shown.refunded))] if shown.refunded else []),
             ("total", None, money(shown.total)),
+            *_vat(shown),
         ),
         empty="",
     )

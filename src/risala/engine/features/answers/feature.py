@@ -39,7 +39,10 @@ FEATURE: Final = Feature(
     awaited=later(_HERE + "stored.forwards:awaited"),
     erased=later(_BOTH + "erase"),
     cleared=later(_BOTH + "clear"),
-    shown={"delivery": elsewhere("http.dashboard.webhook_replies:with_delivery")},
+    shown={
+        "delivery": elsewhere("http.dashboard.webhook_replies:with_delivery"),
+        "message": elsewhere("http.dashboard.answers.rules:of_message"),
+    },
     shifts=later(_BOTH + "SHIFTS"),
     tasks=later(_HERE + "service:tasks"),
     retuned=later(_HERE + "service:retuned"),

@@ -18,6 +18,7 @@ from risala.engine.features.answers.rule_records import (
     AnswerRule,
     AnswerRules,
     PausedNumber,
+    SentByRule,
     TriedText,
 )
 from risala.engine.features.answers.rules.matching import (
@@ -27,6 +28,7 @@ from risala.engine.features.answers.rules.matching import (
     is_time,
     template_fault,
 )
+from risala.engine.features.answers.stored.both_queues import AnswerQueues
 from risala.engine.features.answers.stored.queue import AnswerRepository
 from risala.engine.features.answers.stored.rules import AnswerRuleRepository
 from risala.engine.kernel import owners
@@ -52,6 +54,7 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage, masked
 from risala.engine.model.people import Language
 from risala.engine.model.records.search import Findable
+from risala.engine.operations.messages import OfMessage
 from risala.engine.rules.keywords import folded, keyword_of
 from risala.engine.rules.roles import DEVELOPERS, READERS, VIEWERS
 from risala.engine.services import Services
@@ -318,6 +321,12 @@ async def _try(call: Call[TryText]) -> TriedText:
         return TriedText(None, None)
     forwards = tried(stored, matched.rule, arguments.text, arguments.number)
     return TriedText(matched.rule, answer_of(matched, arguments.text), forwards)
+
+
+@OPERATIONS(records.SENT, owner=owners.of_message, **_READ)
+async def _sent(call: Call[OfMessage]) -> SentByRule:
+    owners.of_message(call.services, call.arguments)  # an operator's call asks for no owner
+    return call.stored(AnswerQueues).sent_by(call.arguments.message_id)
 
 
 @OPERATIONS(records.RESUME, owner=owners.named, roles=DEVELOPERS, changes=PausedNumber)

@@ -123,10 +123,24 @@ class TriedText:
     forwards: tuple[TriedForward, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SentByRule:
+    """The rule by which a message was sent."""
+
+    message_id: str
+    forwards: bool = False
+    """Whether the message forwards a text, and does not answer one."""
+    rule_id: str | None = None
+    """Null: the rule is deleted, or has another name now."""
+    rule_name: str | None = None
+    """The rule's name of then. Null: no rule sent the message."""
+
+
 CREATE: Final = Ask("answer.create", AnswerRule)
 LIST: Final = Ask("answer.list", AnswerRules)
 SHOW: Final = Ask("answer.show", AnswerRule)
 SET: Final = Ask("answer.set", AnswerRule)
 DELETE: Final = Ask("answer.delete", AnswerRule)
 TRY: Final = Ask("answer.try", TriedText)
+SENT: Final = Ask("answer.sent", SentByRule)
 RESUME: Final = Ask("answer.resume", PausedNumber)

@@ -11,13 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import Final
 
 import structlog
 import trio
 
-from risala.engine.features.invoices.records import CLOSED_AFTER_MS, ISSUE, Invoice, InvoiceDay
+from risala.engine.features.invoices.records import (
+    CLOSED_AFTER_MS,
+    ISSUE,
+    Invoice,
+    InvoiceCustomer,
+    InvoiceDay,
+)
 from risala.engine.features.invoices.stored import InvoiceRepository
 from risala.engine.features.statements import rules
 from risala.engine.features.statements.records import ENTRIES_MAX, Issuer
@@ -27,6 +34,7 @@ from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.errors import StorageFailed, Unavailable
 from risala.engine.model.features import Task
+from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.days import date_of
 from risala.engine.services import Services
@@ -110,6 +118,7 @@ async def drawn_up(
         return None
     charged = sum(amount for each in days for _, amount in each.charges.values())
     refunded = sum(each.refunded for each in days)
+    customer, percent = _customer(services, organization), legal.vat_percent or None
     return Invoice(
         id=services.ids.new("inv"),
         number="",
@@ -129,7 +138,29 @@ async def drawn_up(
         issued_at=now_ms,
         begins_at=span[0],
         ends_at=span[1],
+        customer_address=customer.address,
+        customer_tax_id=customer.tax_id,
+        vat_percent=percent,
+        vat=None if percent is None else vat_in(charged - refunded, percent),
     )
+
+
+def vat_in(total: int, percent: str) -> int:
+    """The VAT that is part of a total in minor units, at a rate in percent of what remains without
+    it. Halves are rounded away from zero, so that a credit note takes back what was invoiced."""
+    rate = Decimal(percent)
+    part = Decimal(total) * rate / (100 + rate)
+    return int(part.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def _customer(services: Services, organization: Organization) -> InvoiceCustomer:
+    """What stands about the customer. The last invoice of a deleted organization, whose details are
+    gone, repeats those of the one before."""
+    stored = services.repositories.part(InvoiceRepository)
+    last = stored.last(organization.id) if organization.status == DELETED else None
+    if last is None:
+        return stored.customer_of(organization.id)
+    return InvoiceCustomer(organization.id, last.customer_address, last.customer_tax_id)
 
 
 def _costs(day: DaySum) -> bool:

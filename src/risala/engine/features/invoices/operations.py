@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, Final
 
@@ -9,9 +10,12 @@ from pydantic import PlainValidator
 
 from risala.engine.features.invoices import issuing, records, stored
 from risala.engine.features.invoices.records import (
+    LINE_MAX,
+    LINES_MAX,
     LISTED_MAX,
     LISTED_USUAL,
     Invoice,
+    InvoiceCustomer,
     InvoicePage,
 )
 from risala.engine.features.invoices.stored import InvoiceRepository
@@ -26,6 +30,8 @@ from risala.engine.kernel.arguments import (
     OfMaybeOrganization,
     OfOrganization,
     Text,
+    any_text,
+    fault,
     maybe,
 )
 from risala.engine.kernel.operation import Call, Operations
@@ -33,7 +39,7 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict
 from risala.engine.model.records.search import Findable
 from risala.engine.model.times import iso
-from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
+from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, VIEWERS
 from risala.engine.services import Services
 
 NO_ISSUER: Final = (
@@ -67,12 +73,44 @@ class ListInvoices(OfMaybeOrganization):
     limit: MaybeWhole = None
 
 
+def _lines(value: object) -> tuple[str, ...]:
+    listed = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple):
+        raise fault("invalid_type", "`{name}` must be a list of lines.")
+    lines = tuple(filter(None, map(_line, listed)))
+    if len(lines) > LINES_MAX:
+        raise fault("invalid_length", f"`{{name}}` has at most {LINES_MAX} lines.")
+    return lines
+
+
+def _line(value: object) -> str:
+    line = " ".join(any_text(value).split())
+    if len(line) > LINE_MAX:
+        text = f"Each line of `{{name}}` has at most {LINE_MAX} characters."
+        raise fault("invalid_length", text)
+    return line
+
+
+class SetInvoiceCustomer(OfOrganization):
+    """Show what stands about an organization on its invoices, after changing what is given."""
+
+    address: Annotated[
+        tuple[str, ...] | None,
+        PlainValidator(maybe(_lines)),
+        ArgumentKind(f"at most {LINES_MAX} lines"),
+    ] = None
+    """Empty: none, from now on."""
+    tax_id: Annotated[str | None, PlainValidator(maybe(_line)), ArgumentKind("text")] = None
+    """Empty: none, from now on."""
+
+
 def _of_invoice(services: Services, arguments: OfInvoice) -> str:
     """The organization of an invoice. Raises ``NotFound``."""
     invoice = services.repositories.part(InvoiceRepository).find(arguments.invoice_id)
     return invoice.organization_id
 
 
+_DETAILS: Final = ("address", "tax_id")
 FOUND: Final = (
     Findable(
         kind=stored.KIND,
@@ -119,6 +157,28 @@ async def _issue(call: Call[OfClosedMonth]) -> Invoice:
         raise Conflict("Nothing was charged or refunded in this month, so it has no invoice.")
     by = call.audit(AuditImage.INVOICE, organization_id=organization.id)
     return await kept.issue(by, draft, services.settings.legal.invoice_series)
+
+
+@OPERATIONS(
+    records.CUSTOMER,
+    roles=VIEWERS,
+    operators=READERS,
+    reserved=dict.fromkeys(_DETAILS, OWNERS),
+    owner=owners.named,
+    changes=InvoiceCustomer,
+)
+async def _customer(call: Call[SetInvoiceCustomer]) -> InvoiceCustomer:
+    arguments, kept = call.arguments, call.stored(InvoiceRepository)
+    organization_id = arguments.organization_id
+    call.services.accounts.organization(organization_id)
+    customer = kept.customer_of(organization_id)
+    details = {name: getattr(arguments, name) for name in _DETAILS}
+    changed = {name: value for name, value in details.items() if value is not None}
+    if not changed:
+        return customer
+    new = replace(customer, **changed)
+    by = call.audit(AuditImage.INVOICE_CUSTOMER, organization_id, organization_id=organization_id)
+    return await kept.put_customer(by, new)
 
 
 @OPERATIONS(records.GET, roles=VIEWERS, operators=READERS, owner=_of_invoice)

@@ -12,20 +12,23 @@ from dataclasses import replace
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.invoices.records import Invoice
+from risala.engine.features.invoices.records import Invoice, InvoiceCustomer
 from risala.engine.journal.accounts.balances import first_at
+from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.pages import AccountPart
 from risala.engine.journal.store.repository import Store, audited_command, read, scan
 from risala.engine.journal.store.searching import part
 from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.store.tables import writable
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import NotFound
-from risala.engine.model.records.record import from_json, to_json
+from risala.engine.model.records.record import from_json, shallow, to_json
 from risala.engine.model.records.search import SearchHit, SearchWords
 from risala.engine.model.states import Mode
 from risala.sms.typed import western
 
 _TABLE: Final = "invoices"
+_CUSTOMERS: Final = "invoice_customers"
+_CUSTOMER_ROWS: Final = Rows.of_record(InvoiceCustomer)
 _DIGITS: Final = 4
 """A number has so many digits at least, so that files of a series sort by their names."""
 _PRINTED: Final = "SELECT printed FROM invoices"
@@ -136,6 +139,18 @@ def find(conn: sqlite3.Connection, named: str) -> Invoice:
     raise NotFound("There is no such invoice.")
 
 
+def customer_of(conn: sqlite3.Connection, organization_id: str) -> InvoiceCustomer:
+    """What an organization wants to stand about it."""
+    rows = _CUSTOMER_ROWS.find(table(conn, _CUSTOMERS), "organization_id = ?", (organization_id,))
+    return rows[0] if rows else InvoiceCustomer(organization_id)
+
+
+def put_customer(conn: sqlite3.Connection, customer: InvoiceCustomer) -> InvoiceCustomer:
+    """Store what stands about a customer from the next invoice on."""
+    writable(conn, _CUSTOMERS).upsert(columns_of(shallow(customer)))
+    return customer
+
+
 def search(conn: sqlite3.Connection, words: SearchWords) -> list[SearchHit]:
     """The newest invoices with this number, or whose number or id ends so. Those of deleted
     organizations are not found; tests cost nothing, so that test keys find none."""
@@ -220,3 +235,5 @@ class InvoiceRepository:
     find = read(find)
     page = read(page)
     issue = audited_command(issue)
+    customer_of = read(customer_of)
+    put_customer = audited_command(put_customer)

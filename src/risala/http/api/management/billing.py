@@ -90,8 +90,8 @@ MONTH: Final = ApiAnswer(
 INVOICE: Final = ApiAnswer(
     "InvoiceAnswer",
     record=Invoice,
-    members="id number organizationName issuer month timeZone currency charged"
-    " refunded total sources days issuedAt",
+    members="id number organizationName customerAddress customerTaxId issuer month timeZone"
+    " currency charged refunded total vatPercent vat sources days issuedAt",
     more={
         **_ISSUED_BY,
         **_SOURCES,

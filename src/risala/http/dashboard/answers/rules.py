@@ -17,6 +17,7 @@ from risala.engine.features.answers.rule_records import (
     AnswerRule,
 )
 from risala.engine.model.errors import Conflict, Refusal
+from risala.engine.model.records.messages import MessageView
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.forms import SentForm
@@ -222,6 +223,15 @@ async def create(request: PageRequest) -> TrioResponse:
     except Refusal as error:
         return await request.again(_NEW, error, await _new(request))
     return request.go(request.at("answers"), SAVED)
+
+
+async def of_message(request: PageRequest, message: MessageView) -> dict[str, object]:
+    """The rule by which a message was sent; empty: none did, or the reader is an operator, who has
+    no page of it."""
+    if request.is_console or message.api_key is not None or message.kind == "code":
+        return {}
+    sent = await request.ask(records.SENT, message_id=message.id)
+    return {} if sent.rule_name is None else {"rule": sent}
 
 
 def _id(request: PageRequest) -> str:

@@ -320,12 +320,95 @@ export class Risala {
 
   /** All messages, the newest first, page by page: `for await (const message of …)`. */
   async *iterMessages({ signal, ...asked } = {}) {
-    let before = null;
-    do {
-      const page = await this.listMessages({ ...asked, before, signal });
-      yield* page.items;
-      before = page.next;
-    } while (before !== null);
+    yield* pages((before) => this.listMessages({ ...asked, before, signal }));
+  }
+
+  // Money.
+
+  /** What was charged, refunded and paid in a month such as "2026-10"; without it in the present one. */
+  getStatement(month, { signal } = {}) {
+    return this.#ask("/api/billing/statement", { month }, { signal, isRepeatable: true });
+  }
+
+  /** A page of invoices, the newest first: `{ items, next, previous }`. */
+  listInvoices({ signal, ...asked } = {}) {
+    return this.#ask("/api/billing/invoices", asked, { signal, isRepeatable: true });
+  }
+
+  /** All invoices, the newest first, page by page. */
+  async *iterInvoices({ signal, ...asked } = {}) {
+    yield* pages((before) => this.listInvoices({ ...asked, before, signal }));
+  }
+
+  // Automatic answers.
+
+  /** The rules in their order, and the numbers that get no automatic answers for a day: `{ items, paused }`. */
+  listAnswerRules({ signal } = {}) {
+    return this.#ask("/api/answers/list", {}, { signal, isRepeatable: true });
+  }
+
+  /** Make a rule that answers texts, or forwards them; without `place` the last one. */
+  createAnswerRule(name, { signal, ...rule } = {}) {
+    return this.#ask("/api/answers/create", { name, ...rule }, { signal });
+  }
+
+  /** Change a rule; what is left out stays. */
+  updateAnswerRule(ruleId, { signal, ...rule } = {}) {
+    return this.#ask("/api/answers/update", { ruleId, ...rule }, { signal, isRepeatable: true });
+  }
+
+  /** Delete a rule; resolves with the rule as it was. */
+  deleteAnswerRule(ruleId, { signal } = {}) {
+    return this.#ask("/api/answers/delete", { ruleId }, { signal });
+  }
+
+  /** What a text would be answered now: `{ rule, answer, forwards }`. Nothing is sent. */
+  tryText(text, { number, signal } = {}) {
+    return this.#ask("/api/answers/try", { text, number }, { signal, isRepeatable: true });
+  }
+
+  /** Let automatic answers to a number leave again. */
+  resumeAnswers(number, { signal } = {}) {
+    return this.#ask("/api/answers/resume", { number }, { signal });
+  }
+
+  // Opt-outs. All but the last two resolve with the words that count, and what is answered.
+
+  /** The words by which people end messages. */
+  getOptOuts({ signal } = {}) {
+    return this.#ask("/api/opt-outs/get", {}, { signal, isRepeatable: true });
+  }
+
+  /** Choose whose usual words count, what is answered, and who takes an opt-out back; what is left out stays. */
+  updateOptOuts({ sets, answered, back, signal } = {}) {
+    return this.#ask("/api/opt-outs/update", { sets, answered, back }, { signal, isRepeatable: true });
+  }
+
+  /** Add a word of your own; its role is "stop", "start", "help", or "list", which names one. */
+  addOptOutWord(word, role, language, { listId, signal } = {}) {
+    const asked = { word, role, language, listId };
+    return this.#ask("/api/opt-outs/words/add", asked, { signal, isRepeatable: true });
+  }
+
+  /** Remove a word of your own. */
+  removeOptOutWord(word, { signal } = {}) {
+    return this.#ask("/api/opt-outs/words/remove", { word }, { signal });
+  }
+
+  /** Write an answer in your own words; an empty text brings the usual one back. With `preview` nothing is stored. */
+  setOptOutAnswer(role, language, text, { preview, signal } = {}) {
+    const asked = { role, language, text, preview };
+    return this.#ask("/api/opt-outs/answer", asked, { signal, isRepeatable: true });
+  }
+
+  /** Note that a number wants no messages of one list. */
+  optOutOfList(listId, number, { note, signal } = {}) {
+    return this.#ask("/api/opt-outs/lists/add", { listId, number, note }, { signal, isRepeatable: true });
+  }
+
+  /** Let messages of one list reach a number again; `note` says how its owner asked. */
+  optInToList(listId, number, { note, signal } = {}) {
+    return this.#ask("/api/opt-outs/lists/remove", { listId, number, note }, { signal });
   }
 
   // One call, with its attempts.
@@ -394,6 +477,15 @@ export class Risala {
 }
 
 // What a response says: the JSON object of a 200, or an error.
+async function* pages(page) {
+  let before = null;
+  do {
+    const { items, next } = await page(before);
+    yield* items;
+    before = next;
+  } while (before !== null);
+}
+
 async function read(response) {
   const text = await response.text();
   let body;

@@ -81,6 +81,8 @@ class Paper:
     """`Page {page}`, in the file's language."""
     as_of_ms: int
     """What the file calls its time: UTC epoch milliseconds."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """What of the last sum is what, below it."""
 
 
 def can_write() -> bool:
@@ -174,6 +176,9 @@ class _Writer:
             widths = (_WIDTH_MM - _FACT_MM, _FACT_MM)
             last = place == len(paper.sums) - 1
             self._row((name, value), widths, ends=(False, True), bold=last, ruled=True)
+        for name, value in paper.parts:
+            widths = (_WIDTH_MM - _FACT_MM, _FACT_MM)
+            self._row((name, value), widths, ends=(False, True), dim=True)
         for table in paper.tables:
             self._table(table)
         for note in paper.notes:

@@ -147,10 +147,11 @@ async def pieces(
 
 
 async def came_by(request: PageRequest, message: MessageView) -> dict[str, object]:
-    """The key that a message came by, or the credential of other software; None: it was written by
-    hand, or that is deleted."""
+    """The key that a message came by, the credential of other software, or the rule that sent it;
+    None: it was written by hand, or that is deleted."""
+    none = {"key": None, "credential": None, "rule": None}
     if others := await request.of_features("message", message):
-        return {"key": None, **others}
+        return {**none, **others}
     id_, whose = message.api_key, {"organization_id": message.organization_id}
     listed = () if id_ is None else (await request.ask(keys.LIST, **whose)).keys
-    return {"key": next((each for each in listed if each.id == id_), None), "credential": None}
+    return {**none, "key": next((each for each in listed if each.id == id_), None)}

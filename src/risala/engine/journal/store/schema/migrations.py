@@ -50,7 +50,13 @@ from risala.engine.journal.store.schema.messages import (
     PUMPING,
     SESSION_DETAILS,
 )
-from risala.engine.journal.store.schema.money import DAY_PARTS, INVOICES, MONEY, PAYMENTS
+from risala.engine.journal.store.schema.money import (
+    DAY_PARTS,
+    INVOICE_CUSTOMERS,
+    INVOICES,
+    MONEY,
+    PAYMENTS,
+)
 from risala.engine.journal.store.schema.people import (
     APPROVALS,
     FACTORS,
@@ -211,6 +217,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_own_texts": (OWN_TEXTS,),
     "v1.1_code_languages": (CODE_LANGUAGES,),
     "v1.1_repeats": (REPEATS,),
+    "v1.1_invoice_customers": (INVOICE_CUSTOMERS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

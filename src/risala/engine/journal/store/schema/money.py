@@ -85,6 +85,16 @@ CREATE TRIGGER invoices_no_delete BEFORE DELETE ON invoices
   BEGIN SELECT RAISE(ABORT, 'an invoice is kept'); END;
 """
 
+INVOICE_CUSTOMERS: Final = """
+-- What organizations want to stand about them on their invoices.
+CREATE TABLE invoice_customers (
+  organization_id TEXT PRIMARY KEY REFERENCES organizations (id),
+  -- JSON: line by line.
+  address TEXT NOT NULL,
+  tax_id TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
 
 # The tables of payments: what organizations pay to top up, references for ever, banks' texts.
 
