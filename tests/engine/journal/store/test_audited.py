@@ -24,7 +24,7 @@ def test_of_what_is_not_there_nothing_is_shown(book, organization, image):
     seen = seen_of(book.conn, entry, nowhere)
     of_settings = (
         *(AuditImage.OVERRIDE, AuditImage.OPT_OUT_POLICY),
-        *(AuditImage.RETENTION_DAYS, AuditImage.COUNTRIES),
+        *(AuditImage.RETENTION_DAYS, AuditImage.COUNTRIES, AuditImage.INVOICE_CUSTOMER),
     )
     assert (seen is None) == (image not in of_settings)
 
