@@ -2,8 +2,8 @@
 
 Each machine builds the image of its own processor, in a file that ``podman load`` takes. Here those
 of a version become one: an index names them by processor, and both tags name the index. No engine
-is needed for that. ``skopeo copy --all oci-archive:FILE:VERSION docker://…`` brings it to a
-registry.
+is needed for that. ``skopeo copy --all --format v2s2 oci-archive:FILE:VERSION docker://…`` brings
+it to a registry; in OCI's own format podman would leave the health check out.
 """
 
 from __future__ import annotations
