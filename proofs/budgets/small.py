@@ -93,7 +93,7 @@ _SMS: Final[Mapping[str, str]] = {
         typed.py: western
         message.py: submit_reference
         evident.py: read_label
-        numbering/calling_codes.py: country_of_code english_name
+        numbering/country.py: country_of_code english_name
         numbering/countries.py: country network network_of prefixes_of
         numbering/plan.py: compact is_digits
         numbering/plan.py: part_min ranges_of

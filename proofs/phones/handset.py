@@ -8,7 +8,6 @@ from typing import Final
 
 import trio
 
-from risala.lab.phone.config import PhoneBehaviour, PhoneConfig
 from risala.lab.phone.events import (
     PhoneHappening,
     PhoneRegistered,
@@ -16,6 +15,7 @@ from risala.lab.phone.events import (
     TextSent,
     TextUploaded,
 )
+from risala.lab.phone.phone import PhoneBehaviour, PhoneConfig
 from risala.lab.phone.simulator import PhoneSimulator
 
 MOODS: Final = {

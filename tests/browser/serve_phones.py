@@ -23,7 +23,7 @@ from risala.config.model import CarrierSection
 from risala.drivers.phone.commands import TOKEN
 from risala.drivers.phone.driver import PhoneDriver
 from risala.drivers.phone.settings import PhoneSettings
-from risala.lab.phone.config import PhoneConfig
+from risala.lab.phone.phone import PhoneConfig
 from risala.lab.phone.simulator import PhoneSimulator
 from risala.plugins.contract import CommandRefusedError
 

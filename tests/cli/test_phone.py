@@ -15,7 +15,7 @@ from risala.drivers.phone.page_words import WORDS
 from risala.http.first_run.pairing import API_PATH, PAIR, fault_of
 from risala.http.first_run.pairing import TOKEN as TOKEN_COMMAND
 from risala.lab.phone.actions import HELP, PhoneActionError, perform
-from risala.lab.phone.config import PhoneConfig
+from risala.lab.phone.phone import PhoneConfig
 from risala.lab.phone.simulator import PhoneSimulator
 
 SETTINGS = """

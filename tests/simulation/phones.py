@@ -20,9 +20,9 @@ from tests.support.phone_calls import API_URL, DirectNetwork
 from risala.drivers.phone.driver import PhoneDriver
 from risala.drivers.phone.messages import PhoneIds
 from risala.drivers.phone.settings import PhoneSettings
-from risala.lab.phone.config import PhoneBehaviour, PhoneConfig
 from risala.lab.phone.events import MessageFetched, PhoneHappening, StateReported, TextSent
 from risala.lab.phone.network import NetworkLostError
+from risala.lab.phone.phone import PhoneBehaviour, PhoneConfig
 from risala.lab.phone.simulator import PhoneSimulator
 from risala.plugins.answering import ANSWER_S, CarrierAnswer, CarrierStream
 from risala.plugins.contract import (

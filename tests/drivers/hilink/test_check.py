@@ -7,7 +7,7 @@ import trio
 from tests.drivers.hilink.stick_line import PASSWORD, quick
 
 from risala.drivers.hilink import calls, errors, life, pin
-from risala.drivers.hilink.check import check_stick
+from risala.drivers.hilink.examining import check_stick
 from risala.drivers.hilink.settings import HilinkSettings
 from risala.lab.hilink.simulator import HilinkSimulator
 

@@ -12,8 +12,7 @@ import trio
 
 from risala.drivers.http.driver import HttpDriver
 from risala.drivers.http.settings import HttpSettings
-from risala.lab.aggregators.gateways import DEVICE
-from risala.lab.aggregators.routers import MODEM, PORT
+from risala.lab.aggregators.gateways import DEVICE, MODEM, PORT
 from risala.lab.aggregators.row import PASSWORD, SIGNING_SECRET, TOKEN, USER
 from risala.lab.aggregators.stand_in import StandIn, read_request
 from risala.lab.aggregators.table import AGGREGATORS, ORANGE_NUMBER, SIGNING

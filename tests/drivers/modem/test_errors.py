@@ -2,11 +2,10 @@
 
 import pytest
 
-from risala.drivers.modem.at.causes import cause_of_status, cause_of_trouble
+from risala.drivers.modem.at.causes import cause_of_status, cause_of_trouble, outcome_of
 from risala.drivers.modem.at.errors import CME, CMS, WRONG_PIN, trouble_of
 from risala.drivers.modem.at.lines import final_of
 from risala.drivers.modem.inbound.reports import state_of
-from risala.drivers.modem.outcomes import outcome_of
 from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope, Throttled, Uncertain, Unsent
 from risala.sms.receipt import Receipt

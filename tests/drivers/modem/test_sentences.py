@@ -3,8 +3,8 @@
 import pytest
 import trio
 
+from risala.drivers.modem.at.causes import outcome_of
 from risala.drivers.modem.at.lines import final_of
-from risala.drivers.modem.outcomes import outcome_of
 from risala.engine.model.cause_sentences import cause_sentence
 from risala.plugins.contract import Cause, HealthState, Refused, Scope, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment

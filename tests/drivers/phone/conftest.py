@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from phone_calls import API_URL, DirectNetwork
 from risala.drivers.phone.driver import PhoneDriver
 from risala.drivers.phone.settings import PhoneSettings
-from risala.lab.phone.config import PhoneConfig
 from risala.lab.phone.events import TextSent
+from risala.lab.phone.phone import PhoneConfig
 from risala.lab.phone.simulator import PhoneSimulator
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.conformance import segment

@@ -19,8 +19,8 @@ from phone_calls import API_URL, DirectNetwork
 from risala.drivers.phone.calls import PhoneKeys
 from risala.drivers.phone.driver import PhoneDriver
 from risala.drivers.phone.settings import PhoneSettings
-from risala.lab.phone.config import PhoneConfig
 from risala.lab.phone.events import PhoneHappening, PhoneRefused, StreamChanged, TextSent
+from risala.lab.phone.phone import PhoneConfig
 from risala.lab.phone.simulator import PhoneSimulator
 from risala.plugins.contract import Driver, HealthState
 from risala.plugins.testing.called import CarrierCallback

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.rules.code_guards import HOUR_MS, CodeGuards
-from risala.sms.numbering.mauritania import MATTEL
+from risala.sms.numbering.countries import MATTEL
 
 S = 1000
 NOW = 1_800_000_000_000

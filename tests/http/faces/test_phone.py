@@ -16,8 +16,8 @@ from risala.http.faces.carriers import mount
 from risala.http.faces.paths import PathMounting
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
-from risala.lab.phone.config import PhoneConfig
 from risala.lab.phone.events import PhoneRegistered, StreamChanged, TextSent, TextUploaded
+from risala.lab.phone.phone import PhoneConfig
 from risala.lab.phone.simulator import PhoneSimulator
 
 TOKEN = "private0token0of0the0phone"

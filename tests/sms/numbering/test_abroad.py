@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.sms.numbering.calling_codes import COUNTRIES, DIGITS_MIN, country_of_code
+from risala.sms.numbering.country import COUNTRIES, DIGITS_MIN, country_of_code
 from risala.sms.numbering.plan import plan_of
 from risala.sms.numbering.written import NumberFault, UnreadNumber
 

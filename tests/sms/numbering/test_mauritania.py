@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from phonenumbers import PhoneNumberType, carrier
 
-from risala.sms.numbering.countries import network_of
-from risala.sms.numbering.mauritania import CHINGUITEL, MATTEL, MAURITEL
+from risala.sms.numbering.countries import CHINGUITEL, MATTEL, MAURITEL, network_of
 from risala.sms.numbering.plan import DEFAULT as PLAN
 
 NUMBER = "+22236123456"

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 from tests.support.cases import sweep
 
-from risala.sms.numbering.countries import network_of, prefixes_of
-from risala.sms.numbering.mauritania import Mauritania
+from risala.sms.numbering.countries import Mauritania, network_of, prefixes_of
 from risala.sms.numbering.plan import NumberingPlan, part_min, plan_of
 
 COUNTRIES = ("SN", "MA", "FR", "ML", "CI", "TN", "DZ", "NG", "GB", "US", "BR", "IN")

@@ -181,7 +181,7 @@ def _unfit(error: ValidationError) -> Wrong:
 
 
 async def _stick(table: dict[str, Any]) -> None:
-    from risala.drivers.hilink.check import check_stick
+    from risala.drivers.hilink.examining import check_stick
     from risala.drivers.hilink.settings import HilinkSettings
 
     try:

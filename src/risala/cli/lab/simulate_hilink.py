@@ -15,8 +15,8 @@ from risala.cli.show import output
 
 if TYPE_CHECKING:
     from risala.lab.hilink.config import Login
-    from risala.lab.hilink.events import StickHappening
     from risala.lab.hilink.simulator import HilinkSimulator
+    from risala.lab.hilink.stick import StickHappening
 
 
 @click.command("hilink")
@@ -127,7 +127,7 @@ def _show(event: StickHappening) -> None:
 
 def _words(event: StickHappening) -> tuple[str, str, str | None]:
     """Kind, text and colour; an empty kind is not shown."""
-    from risala.lab.hilink import events as e
+    from risala.lab.hilink import stick as e
 
     match event:
         case e.StickRequest():

@@ -59,7 +59,7 @@ def phone(
     """
     import trio
 
-    from risala.lab.phone.config import PhoneConfig
+    from risala.lab.phone.phone import PhoneConfig
     from risala.lab.phone.simulator import PhoneSimulator
 
     parts = urlsplit(url)

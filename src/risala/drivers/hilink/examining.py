@@ -1,7 +1,8 @@
 """A stick examined, for ``risala modem``: what keeps it from sending, and what it says of itself.
 
-Nothing is sent, no PIN is typed, no message is read. Of its answers only the fields named here are
-kept: none of them is a number of the SIM or the stick, a text, or a place.
+:func:`check_stick` asks only whether it can send. Nothing is sent, no PIN is typed, no message is
+read. Of its answers only the fields named here are kept: none of them is a number of the SIM or the
+stick, a text, or a place.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import trio
 
 from risala.dataclass import dataclass
 from risala.drivers.hilink.calls import SILENT, StickCaller
-from risala.drivers.hilink.check import LEAVE_S
 from risala.drivers.hilink.errors import UNSUPPORTED, LinkError, StickError, UnreadyError
 from risala.drivers.hilink.life import FULL, NO_REPORTS, NO_SERVICE, ODD
 from risala.drivers.hilink.pin import BLOCKED, FRESH_TRIES, NEEDED, NO_CARD
@@ -194,3 +194,39 @@ async def _ask(session: StickSession, findings: StickFindings) -> None:
             if name in words.fields
         }
         findings.answers.append({"asked": path, "result": "OK", "answer": kept})
+
+
+CHECK_S: Final = 30.0
+"""The longest that all questions take together."""
+LEAVE_S: Final = 2.0
+
+
+async def check_stick(settings: HilinkSettings) -> str | None:
+    """Why the stick cannot send, as a sentence for the operator; None: it can."""
+    caller = StickCaller(settings.url, settings.answer_s)
+    session = StickSession(caller, settings)
+    try:
+        with trio.move_on_after(CHECK_S):
+            return await _reason(Stick(session), has_pin=settings.pin is not None)
+        return SILENT
+    except (LinkError, UnreadyError) as fault:
+        return fault.text
+    except StickError as fault:
+        return ODD.format(code=fault.code)
+    finally:
+        with trio.move_on_after(LEAVE_S, shield=True):
+            await session.leave()
+            await caller.aclose()
+
+
+async def _reason(stick: Stick, *, has_pin: bool) -> str | None:
+    await stick.storage()  # the stick tells it only to whom it lets in
+    card = await stick.card()
+    if card.state == SIM_WANTS_PUK:
+        return BLOCKED
+    if card.state == SIM_WANTS_PIN:
+        return None if has_pin else NEEDED
+    if card.state != SIM_READY:
+        return NO_CARD
+    network = await stick.network()
+    return None if network.has_service else NO_SERVICE

@@ -15,7 +15,7 @@ from risala.drivers.modem.card.balance import Balance
 from risala.drivers.modem.card.tally import QuotaTally
 from risala.drivers.modem.inbound.parts import ModemParts
 from risala.drivers.modem.inbound.reports import SentLog
-from risala.drivers.modem.notes import short_name
+from risala.drivers.modem.notefile import short_name
 from risala.drivers.modem.port.serial import PortError
 from risala.drivers.modem.ready.pin import Unready
 from risala.drivers.modem.ready.pinmemory import PinMemory

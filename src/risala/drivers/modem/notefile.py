@@ -1,19 +1,37 @@
-"""Notes in a separate file: for examining a modem without the engine, whose journal keeps them
-otherwise."""
+"""Persistent notes of a modem. The engine's journal keeps them; where a modem is examined without
+the engine, a file of its own does."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import trio
 
 from risala.plugins.contract import NotStoredError
+
+_NAME_DIGITS: Final = 16
+
+
+class ModemNotes(Protocol):
+    """The part of :class:`risala.plugins.contract.DriverContext` that keeps notes, whose methods
+    are explained there."""
+
+    async def remember(self, notes: Mapping[str, str | None]) -> None: ...
+
+    def recall(self, prefix: str = "") -> dict[str, str]: ...
+
+
+def short_name(number: str) -> str:
+    """A unique name for an IMSI, ICCID or IMEI that does not reveal it; empty without a number."""
+    return hashlib.sha256(number.encode()).hexdigest()[:_NAME_DIGITS] if number else ""
+
 
 _OCTETS_MAX: Final = 1_000_000
 """Room for thousands of notes; a file that is longer is not one that we wrote."""
@@ -33,7 +51,7 @@ def notes_path() -> Path:
 
 
 class NoteFile:
-    """:class:`~risala.drivers.modem.notes.ModemNotes` as a JSON object, read and written whole."""
+    """:class:`ModemNotes` as a JSON object, read and written whole."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -8,6 +8,7 @@ from typing import Final
 
 import trio
 
+from risala.drivers.modem.at.causes import outcome_of
 from risala.drivers.modem.at.engine import Answer, Row
 from risala.drivers.modem.at.errors import ErrorMeaning, ErrorVerdict, trouble_of
 from risala.drivers.modem.at.fields import first, number
@@ -16,15 +17,14 @@ from risala.drivers.modem.card.tally import QuotaTally
 from risala.drivers.modem.inbound.inbox import ModemInbox
 from risala.drivers.modem.inbound.parts import ModemParts
 from risala.drivers.modem.inbound.reports import SentLog
-from risala.drivers.modem.outcomes import outcome_of
 from risala.drivers.modem.ready.pin import Unready
 from risala.drivers.modem.ready.pinmemory import PinMemory
 from risala.drivers.modem.ready.start import Facts
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.submit import submit_of
 from risala.drivers.modem.talk.asking import Asker
 from risala.drivers.modem.talk.link import LinkError, PortLostError, StoppedError
-from risala.drivers.modem.tpdu.pdu import to_hex
+from risala.drivers.modem.tpdu.pdu import Submit, TpAddress, UserData, to_hex
+from risala.drivers.modem.tpdu.tpfields import relative_code
 from risala.plugins.contract import (
     Accepted,
     Cause,
@@ -36,6 +36,7 @@ from risala.plugins.contract import (
     Uncertain,
     Unsent,
 )
+from risala.sms.segment import user_data_header
 
 _BUSY: Final = Unsent("", "The modem is busy with other commands; nothing was sent.", Cause.BUSY)
 
@@ -298,3 +299,22 @@ def _drain(channel: trio.MemoryReceiveChannel[_Job]) -> list[_Job]:
             jobs.append(channel.receive_nowait())
         except (trio.WouldBlock, trio.EndOfChannel, trio.ClosedResourceError):
             return jobs
+
+
+def submit_of(segment: Segment, now_ms: int, *, status_report: bool) -> Submit:
+    """Raises :class:`~risala.drivers.modem.tpdu.pdu.PduError` if the alphabet cannot carry it.
+
+    The requested sender is ignored: the SIM's number is the sender.
+    """
+    header = b""
+    place = segment.place
+    if place is not None:
+        header = user_data_header(place.reference, place.total, place.number)
+    return Submit(
+        destination=TpAddress.of_number(segment.recipient),
+        user_data=UserData.of_text(
+            segment.units, segment.alphabet, header=header, message_class=segment.message_class
+        ),
+        validity=relative_code((segment.expires_at_ms - now_ms) / 60_000),
+        status_report=status_report,
+    )

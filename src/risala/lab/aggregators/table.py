@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from risala.lab.aggregators.gateways import HTTPSMS, TEXTBEE
+from risala.lab.aggregators.gateways import HTTPSMS, MIKROTIK, RUTOS, TEXTBEE
 from risala.lab.aggregators.hosted import (
     CLICKATELL,
     MESSAGEBIRD,
@@ -19,7 +19,6 @@ from risala.lab.aggregators.hosted import (
     TELNYX,
     VONAGE,
 )
-from risala.lab.aggregators.routers import MIKROTIK, RUTOS
 from risala.lab.aggregators.row import (
     ACCESS_TOKEN,
     PASSWORD,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from risala.lab.hilink.boxes import INBOX, SIM_INBOX
-from risala.lab.hilink.events import StickChanged
 from risala.lab.hilink.simulator import HilinkSimulator
+from risala.lab.hilink.stick import StickChanged
 
 GONE_S: Final = 5.0
 ERRORS_MAX: Final = 1000

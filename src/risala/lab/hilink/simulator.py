@@ -26,9 +26,17 @@ import h11
 import trio
 
 from risala.lab.hilink.config import HilinkConfig
-from risala.lab.hilink.events import StickChanged, StickHappening, StickRequest, StickSignedIn
 from risala.lab.hilink.gate import LOGIN_TOKENS
-from risala.lab.hilink.stick import BAD_REQUEST, Fields, SimulatedStick, Told
+from risala.lab.hilink.stick import (
+    BAD_REQUEST,
+    Fields,
+    SimulatedStick,
+    StickChanged,
+    StickHappening,
+    StickRequest,
+    StickSignedIn,
+    Told,
+)
 
 READ_BYTES: Final = 65_536
 EVENTS_MAX: Final = 10_000

@@ -1,8 +1,9 @@
-"""A simulated stick without its wire: what it answers to a request."""
+"""A simulated stick without its wire: what it answers to a request, and what happens at it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import trio
@@ -29,14 +30,61 @@ from risala.lab.hilink.config import (
     HilinkConfig,
     StickBehaviour,
 )
-from risala.lab.hilink.events import (
-    StickChanged,
-    StickDeleted,
-    StickHappening,
-    StickReceived,
-    StickSent,
-)
 from risala.lab.hilink.gate import StickGate
+
+
+@dataclass(frozen=True)
+class StickRequest:
+    """A request was answered."""
+
+    path: str
+    code: int
+    """0: done; otherwise an error of the stick."""
+
+
+@dataclass(frozen=True)
+class StickSignedIn:
+    """Somebody tried to sign in."""
+
+    is_in: bool
+
+
+@dataclass(frozen=True)
+class StickSent:
+    """The network took a text, or did not."""
+
+    recipient: str
+    text: str = field(repr=False)
+    is_sent: bool
+
+
+@dataclass(frozen=True)
+class StickReceived:
+    """A text or a report came in; it is lost where the stick is full."""
+
+    sender: str
+    text: str = field(repr=False)
+    is_kept: bool
+
+
+@dataclass(frozen=True)
+class StickDeleted:
+    """A message was deleted."""
+
+    index: str
+
+
+@dataclass(frozen=True)
+class StickChanged:
+    """Something was done to the stick."""
+
+    text: str
+
+
+StickHappening = (
+    StickRequest | StickSignedIn | StickSent | StickReceived | StickDeleted | StickChanged
+)
+
 
 UNSUPPORTED: Final = 100002
 BAD_REQUEST: Final = 100005

@@ -14,10 +14,9 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, TpAddress
-from risala.lab.modem.at import ussd
 from risala.lab.modem.at.replies import Rows
 from risala.lab.modem.at.syntax import CommandArguments, NumberSetting, NumberSettings
-from risala.lab.modem.at.textmode import Parameters, Writer, written
+from risala.lab.modem.at.textmode import Parameters, Writer, ussd_answer, ussd_code, written
 from risala.lab.modem.card import Card
 from risala.lab.modem.power import Power
 from risala.lab.modem.quirks import ModemBehaviour
@@ -351,13 +350,13 @@ class ModemCore:
         """Dial a code in the form of +CUSD. Raises :class:`CmeError` for a form that this modem
         does not accept."""
         packed, charset = self.profile.ussd_packed, self.charset
-        self.ask_ussd(ussd.code_of(text, packed=packed, charset=charset))
+        self.ask_ussd(ussd_code(text, packed=packed, charset=charset))
 
     def ask_ussd(self, code: str) -> None:
         """Ask the network; its answer comes a little later."""
         text = self.config.ussd.get(code)
         self.tell(e.UssdAsked(code, text))
-        line = ussd.answer(text, packed=self.profile.ussd_packed, charset=self.charset)
+        line = ussd_answer(text, packed=self.profile.ussd_packed, charset=self.charset)
         self.power.own_after(self.config.ussd_after_s, lambda: self.unsolicited(line))
 
     # -- starts and hangs --------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from typing import Any
 
 import trio
 
-from risala.lab.phone.config import PhoneConfig
 from risala.lab.phone.events import (
     MessageFetched,
     PhoneChanged,
@@ -31,7 +30,7 @@ from risala.lab.phone.events import (
     StreamChanged,
 )
 from risala.lab.phone.network import DroppingNetwork, HttpNetwork, NetworkLostError, PhoneNetwork
-from risala.lab.phone.phone import SimulatedPhone, unheard, wall_ms
+from risala.lab.phone.phone import PhoneConfig, SimulatedPhone, unheard, wall_ms
 from risala.lab.phone.receiver import TextReceiver
 from risala.lab.phone.sender import TextSender
 from risala.lab.phone.store import AppStore, StoredText

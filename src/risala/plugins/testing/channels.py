@@ -41,10 +41,9 @@ from risala.plugins.channel import (
     Scope,
 )
 from risala.plugins.fits import fault_of
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.apart import Leftovers
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.context import RecordingContext
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
-from risala.plugins.testing.leftovers import Leftovers
 from risala.plugins.testing.step_suite import StepSuite
 from risala.sms.numbering.plan import EXAMPLE
 

@@ -1,4 +1,5 @@
-"""A check of a conformance suite: a coroutine that pytest runs, and its result.
+"""A check of a conformance suite: a coroutine that pytest runs, its result, and how it ends if it
+does not pass.
 
 A check is a method ``test_…`` that pytest finds like any other. It needs no plugin of pytest for
 coroutines and no setting: it starts its own Trio run.
@@ -72,3 +73,25 @@ def _plain(text: str) -> str:
     """A docstring as its reader sees it: names in backticks, without the roles of reST."""
     line = _ROLE.sub(r"`\1`", " ".join(text.split()))
     return line.replace("``", "`")
+
+
+class PluginFaultError(Exception):
+    """A plugin does not do what the contract says.
+
+    Args:
+        check: the name of the check that the fault belongs to.
+        text: what the plugin did wrong, and what it should do instead.
+    """
+
+    def __init__(self, check: str, text: str) -> None:
+        super().__init__(text)
+        self.check = check
+        self.text = text
+
+
+class NotApplicable(Exception):
+    """The plugin does not claim what a check would test. ``str()`` says why."""
+
+
+class NotShown(Exception):
+    """The stand-in cannot show it; ``str()`` says what."""

@@ -23,9 +23,8 @@ from typing import ClassVar, Final
 import trio
 
 from risala.plugins.mail import Mail, Mailer, MailNotSentError
-from risala.plugins.testing.checks import check
-from risala.plugins.testing.faults import PluginFaultError
-from risala.plugins.testing.leftovers import Leftovers
+from risala.plugins.testing.apart import Leftovers
+from risala.plugins.testing.checks import PluginFaultError, check
 from risala.plugins.testing.step_suite import StepSuite
 
 AT_ONCE: Final = 5

@@ -28,7 +28,7 @@ from risala.plugins.payment import (
     Progress,
     normalised_reference,
 )
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError
 from risala.plugins.testing.step_suite import StepSuite
 from risala.sms.numbering.plan import EXAMPLE
 

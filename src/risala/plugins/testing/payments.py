@@ -32,9 +32,8 @@ from risala.plugins.payment import (
     normalised_reference,
 )
 from risala.plugins.payment_texts import HearsTexts, TextReading
-from risala.plugins.testing.checks import check
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
-from risala.plugins.testing.leftovers import Leftovers
+from risala.plugins.testing.apart import Leftovers
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.payment_suite import PaymentSuite
 from risala.sms.message import Inbound
 

@@ -32,9 +32,8 @@ from risala.plugins.sink import (
     SinkOrganization,
     SinkUnavailableError,
 )
-from risala.plugins.testing.checks import check
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
-from risala.plugins.testing.leftovers import Leftovers
+from risala.plugins.testing.apart import Leftovers
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.step_suite import StepSuite
 from risala.sms.numbering.plan import EXAMPLE
 

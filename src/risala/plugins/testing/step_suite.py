@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 
 import trio
 
-from risala.plugins.testing.faults import NotShown, PluginFaultError
+from risala.plugins.testing.checks import NotShown, PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
 
 _Got = TypeVar("_Got")

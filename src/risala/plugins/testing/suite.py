@@ -17,8 +17,13 @@ import pytest
 import trio
 
 from risala.plugins.testing.apart import ApartRun, BlockedLoopError, EndlessRunError
-from risala.plugins.testing.checks import CheckResult, checks_of
-from risala.plugins.testing.faults import NotApplicable, NotShown, PluginFaultError
+from risala.plugins.testing.checks import (
+    CheckResult,
+    NotApplicable,
+    NotShown,
+    PluginFaultError,
+    checks_of,
+)
 
 _Got = TypeVar("_Got")
 BLOCKED_S: Final = 0.2

@@ -13,8 +13,7 @@ import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberFormat, PhoneNumberType, carrier
 from phonenumbers.carrierdata import CARRIER_DATA
 
-from risala.sms.numbering.calling_codes import english_name
-from risala.sms.numbering.country import Block
+from risala.sms.numbering.country import Block, english_name
 
 _MOBILE: Final = (PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE)
 _DIGITS: Final = "0123456789"

@@ -13,10 +13,8 @@ from math import prod
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.sms.numbering.calling_codes import COUNTRIES, country_of_code, english_name
-from risala.sms.numbering.countries import country
-from risala.sms.numbering.country import Country
-from risala.sms.numbering.mauritania import MAURITANIA
+from risala.sms.numbering.countries import MAURITANIA, country
+from risala.sms.numbering.country import COUNTRIES, Country, country_of_code, english_name
 from risala.sms.numbering.written import SENTENCES, NumberFault, UnreadNumber, read_written
 
 INTERNATIONAL_ACCESS: Final = "00"

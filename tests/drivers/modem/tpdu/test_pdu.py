@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import examples
-from risala.drivers.modem.submit import submit_of
+from risala.drivers.modem.sender import submit_of
 from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of, dcs_of
 from risala.drivers.modem.tpdu.pdu import (
     Deliver,

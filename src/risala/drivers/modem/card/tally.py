@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from risala.drivers.modem.card.quota import PREFIX, Counted, Quota, outdated
-from risala.drivers.modem.notes import ModemNotes
+from risala.drivers.modem.notefile import ModemNotes
 from risala.sms.message import Segment
 
 _LAST: Final = f"{PREFIX}last"

@@ -17,7 +17,7 @@ from risala.drivers.modem.inbound.assembly import (
     as_evident,
     readable_of,
 )
-from risala.drivers.modem.notes import ModemNotes
+from risala.drivers.modem.notefile import ModemNotes
 from risala.drivers.modem.tpdu.pdu import Deliver, Direction, PduError, from_hex
 from risala.sms.evident import InboundCoding
 

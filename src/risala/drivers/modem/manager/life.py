@@ -26,7 +26,7 @@ from risala.drivers.modem.manager.words import (
     is_absent,
     is_forbidden,
 )
-from risala.drivers.modem.notes import short_name
+from risala.drivers.modem.notefile import short_name
 from risala.drivers.modem.ready.pin import Unready
 from risala.drivers.modem.ready.pinmemory import PinMemory
 from risala.plugins.contract import (

@@ -6,9 +6,9 @@ import re
 from enum import IntEnum
 from typing import Final
 
+from risala.drivers.modem.at.causes import outcome_of
 from risala.drivers.modem.at.errors import CME, CMS
 from risala.drivers.modem.at.lines import Result, ResultKind
-from risala.drivers.modem.outcomes import outcome_of
 from risala.sms.cause import Cause
 from risala.sms.outcome import Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from risala.drivers.modem.notes import ModemNotes, short_name
+from risala.drivers.modem.notefile import ModemNotes, short_name
 from risala.drivers.modem.ready.identity import Identity
 from risala.plugins.contract import NotStoredError
 

@@ -16,8 +16,8 @@ from risala.engine.features.overview.records import CarrierRun, LatestMessages, 
 from risala.engine.journal.store.repository import Store, scan
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import DELIVERED, FAILED, MODES, UNDELIVERED
-from risala.sms.numbering.calling_codes import country_of_code
 from risala.sms.numbering.countries import network
+from risala.sms.numbering.country import country_of_code
 
 LOOKED_MAX: Final = 5000
 """Messages that are looked at, tests too, the newest first: some thirty milliseconds, on a

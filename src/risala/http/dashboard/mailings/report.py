@@ -24,7 +24,7 @@ from risala.http.web.files.spreadsheet import COMMA, SEMICOLON
 from risala.http.web.languages import N_, STATES, country_name
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.sms.numbering.calling_codes import COUNTRIES
+from risala.sms.numbering.country import COUNTRIES
 
 XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CHUNK_BYTES: Final = 256 * 1024

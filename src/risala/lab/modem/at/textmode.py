@@ -1,4 +1,5 @@
-"""Messages as text (+CMGF=1; 27.005 §3.1, §3.4): character sets, headers, and input. Pure.
+"""Messages as text (+CMGF=1; 27.005 §3.1, §3.4): character sets, headers, and input; and USSD,
+plain, in the character set, or packed in hexadecimal. Pure.
 
 A line is a ``str`` of Latin-1 characters: octets as on the wire.
 """
@@ -19,10 +20,17 @@ from risala.drivers.modem.tpdu.pdu import (
     TpAddress,
     UserData,
 )
-from risala.drivers.modem.tpdu.tpfields import HEADER, VPF, VPF_RELATIVE, Reader
+from risala.drivers.modem.tpdu.tpfields import (
+    HEADER,
+    VPF,
+    VPF_RELATIVE,
+    Reader,
+    pack_ussd,
+    unpack_ussd,
+)
 from risala.drivers.modem.tpdu.tpfields import STATUS_REPORT as WANTS_REPORT
 from risala.drivers.modem.tpdu.userdata import read_user_data
-from risala.lab.modem.at.replies import Cms, CmsError
+from risala.lab.modem.at.replies import Cme, CmeError, Cms, CmsError
 from risala.lab.modem.world.storage import StoredTpdu
 from risala.sms.alphabet import (
     decode_gsm7,
@@ -219,3 +227,34 @@ class Writer:
             head += f',{self._address(tpdu.originator)},,"{_time(tpdu.sent_at)}"'
             tail = f",{_type(tpdu.originator)},{fo},{end},{self._center()},{len(text)}"
         return f"{head}{tail if self.details else ''}\r\n{text}"
+
+
+_UNKNOWN_CODE: Final = "+CUSD: 4"
+"""The answer to an unknown code: not supported (27.007 §7.15)."""
+_DCS_GSM7: Final = 15
+_DCS_UCS2: Final = 72
+
+
+def ussd_code(text: str, *, packed: bool, charset: str) -> str:
+    """The code that +CUSD dials.
+
+    Raises:
+        CmeError: the code is not written in the way that this modem wants.
+    """
+    if packed:
+        try:
+            return decode_gsm7(unpack_ussd(bytes.fromhex(text)))
+        except ValueError:
+            raise CmeError(Cme.UNKNOWN) from None
+    return read_number(text, charset)
+
+
+def ussd_answer(text: str | None, *, packed: bool, charset: str) -> str:
+    """The ``+CUSD:`` line; None: an unknown code."""
+    if text is None:
+        return _UNKNOWN_CODE
+    if not fits_gsm7(text):
+        return f'+CUSD: 0,"{encode_ucs2(text).hex().upper()}",{_DCS_UCS2}'
+    if packed:
+        return f'+CUSD: 0,"{pack_ussd(encode_gsm7(text)).hex().upper()}",{_DCS_GSM7}'
+    return f'+CUSD: 0,"{written(text, charset)}",{_DCS_GSM7}'

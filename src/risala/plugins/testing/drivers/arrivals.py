@@ -18,10 +18,9 @@ from risala.plugins.contract import (
     Scope,
     Segment,
 )
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.checks import NotApplicable, NotShown, PluginFaultError, check
 from risala.plugins.testing.drivers.base import CarrierGot, DriverSuite, segment
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.faults import NotApplicable, NotShown, PluginFaultError
 from risala.sms.message import WHOLE
 from risala.sms.numbering.plan import EXAMPLE
 

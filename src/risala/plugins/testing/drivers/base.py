@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 from risala.plugins.contract import Alphabet, Driver, Segment
 from risala.plugins.fits import fault_of_capabilities
 from risala.plugins.testing.called import CarrierCallback, DriverAddress
+from risala.plugins.testing.checks import PluginFaultError
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
 from risala.sms.numbering.plan import EXAMPLE
 

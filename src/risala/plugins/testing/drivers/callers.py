@@ -11,10 +11,10 @@ import trio
 
 from risala.plugins.answering import Answering
 from risala.plugins.testing.called import CallbackAnswer, CarrierCallback
+from risala.plugins.testing.checks import NotApplicable, NotShown, PluginFaultError
 from risala.plugins.testing.drivers.base import DriverSuite
 from risala.plugins.testing.drivers.odd_calls import OddCall, OddCalls
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.faults import NotApplicable, NotShown, PluginFaultError
 from risala.plugins.testing.suite import LET_GO_S
 
 ANSWERS: Final = "test_answers_its_carrier"

@@ -10,7 +10,7 @@ import trio
 
 from risala.plugins.answering import BODY_BYTES_MAX
 from risala.plugins.testing.called import CallbackAnswer
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.checks import NotShown, PluginFaultError, check
 from risala.plugins.testing.drivers.callers import (
     ANSWERS,
     ODD,
@@ -20,7 +20,6 @@ from risala.plugins.testing.drivers.callers import (
 )
 from risala.plugins.testing.drivers.odd_calls import PLANTED, OddCall
 from risala.plugins.testing.drivers.reports import all_reports, call_reports, heard_words
-from risala.plugins.testing.faults import NotShown, PluginFaultError
 
 AT: Final = "driver-contract.md#answeringanswer"
 OLD_S: Final = 86_400.0

@@ -9,12 +9,11 @@ from typing import Final
 import trio
 
 from risala.plugins.contract import Receipt, ReceiptState
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.context import RecordingContext
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks, needs
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.sms.numbering.plan import EXAMPLE
 
 PHONE: Final = f"{EXAMPLE[:-6]}999999"

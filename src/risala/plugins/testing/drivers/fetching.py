@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import trio
 
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks, needs
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 
 _ALL = 1_000_000
 """More requests than a carrier makes within a check."""

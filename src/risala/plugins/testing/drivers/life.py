@@ -7,11 +7,10 @@ import weakref
 import trio
 
 from risala.plugins.contract import SharedAccount, Sharing, Unsent
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.apart import Leftovers
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.drivers.base import DriverSuite, segment
 from risala.plugins.testing.drivers.stage import SHARED_CHECK
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
-from risala.plugins.testing.leftovers import Leftovers
 
 
 class DriverLifeChecks(DriverSuite):

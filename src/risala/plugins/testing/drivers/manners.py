@@ -21,12 +21,11 @@ from risala.plugins.contract import (
 )
 from risala.plugins.fits import is_block
 from risala.plugins.page import PageForm
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.reports import all_reports
 from risala.plugins.testing.drivers.stage import OVERDUE_S, DriverStage
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.sms.numbering.plan import EXAMPLE
 
 SECRET_CHARACTERS_MIN: Final = 8

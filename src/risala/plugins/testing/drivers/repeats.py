@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from risala.plugins.contract import NotTaken
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks, needs
 from risala.plugins.testing.drivers.base import segment
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 
 
 class DriverRepeatChecks(DriverArrivalChecks):

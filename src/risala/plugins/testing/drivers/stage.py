@@ -24,8 +24,8 @@ from risala.plugins.contract import (
 )
 from risala.plugins.fits import fault_of, fault_of_receipt
 from risala.plugins.testing.called import DriverAddress, open_address
+from risala.plugins.testing.checks import PluginFaultError
 from risala.plugins.testing.drivers.checked_context import CheckedContext
-from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
 
 OVERDUE_S: Final = 5.0

@@ -9,11 +9,10 @@ from typing import Final
 import trio
 
 from risala.plugins.testing.called import CarrierCallback, StreamClient
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.callers import DriverCallers
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.plugins.testing.suite import LET_GO_S
 
 AT: Final = "driver-contract.md#carrierstream"

@@ -15,11 +15,10 @@ from risala.plugins.contract import (
     Segment,
     Unsent,
 )
-from risala.plugins.testing.checks import check
+from risala.plugins.testing.checks import NotApplicable, PluginFaultError, check
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks, refused_kind
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.sms.numbering.plan import EXAMPLE
 
 _WINDOW_MAX = 100

@@ -14,7 +14,7 @@ from risala.engine.features.tables.records import (
     ROWS_MAX,
     RowFault,
 )
-from risala.sms.numbering.calling_codes import english_name
+from risala.sms.numbering.country import english_name
 
 
 class TableFault(StrEnum):
