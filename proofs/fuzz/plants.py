@@ -180,7 +180,7 @@ PLANTS: Final = (
         r"[\x00-\x09\x0b-\x1f",
         r"[\x01-\x09\x0b-\x1f",
     ),
-    Plant("mails", "engine/people/lines.py", '" " if each.isspace() else each', "each"),
+    Plant("mails", "engine/people/letters.py", '" " if each.isspace() else each', "each"),
     Plant(
         "control-streams",
         "http/control/streams.py",

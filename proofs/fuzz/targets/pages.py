@@ -19,8 +19,7 @@ from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, text_
 from risala.cli.reach.client import _stream_event
 from risala.engine.model.following import Lagged, OutboxEvent, Ready, Reset, Told, What
 from risala.engine.model.people import Language
-from risala.engine.people.letters import words_in
-from risala.engine.people.lines import one_line
+from risala.engine.people.letters import one_line, words_in
 from risala.engine.rules.people.emails import normalised
 from risala.http.api.management import cursors
 from risala.http.api.management.cursors import NUMBERED, ListName

@@ -15,7 +15,7 @@ from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid, StorageUnusable
 from risala.engine.model.findings import Grade, Patient
 from risala.engine.model.people import Language
-from risala.engine.people.lines import apart, figure
+from risala.engine.people.letters import apart, figure
 from risala.engine.wiring.foundation import DATABASE
 from risala.sms.currencies import counting, decimals_of
 

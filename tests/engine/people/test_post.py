@@ -24,8 +24,7 @@ from risala.engine.model.people_records import MailKind
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.model.states import Mode
-from risala.engine.people.letters import hole_of, moment, name_of, words_in
-from risala.engine.people.lines import one_line
+from risala.engine.people.letters import hole_of, moment, name_of, one_line, words_in
 from risala.engine.people.post import AT_ONCE, EACH_MAX, TRIES_MAX, wait_ms
 from risala.plugins.mail import Mail, MailNotSentError
 

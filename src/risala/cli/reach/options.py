@@ -1,4 +1,5 @@
-"""Options of every command: ``--data``, ``--config``, ``--json``."""
+"""Options of every command: ``--data``, ``--config``, ``--json``; and numbers as people type
+them."""
 
 from __future__ import annotations
 
@@ -7,20 +8,20 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 import click
 
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused, refusals
-from risala.cli.show.number import TypedNumber
 from risala.sms.currencies import DEFAULT_CURRENCY, count_in, counting_in
 from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
     from risala.engine.model.records.asks import Ask, Reply
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -184,3 +185,21 @@ def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:
             return command(options, *args, **read)
 
     return wrapper
+
+
+class TypedNumber(NamedTuple):
+    """A number that was typed; which numbers are served is known once the settings' file is."""
+
+    text: str
+    hint: str
+    """The name of the parameter, for an error."""
+
+
+def number_option(
+    _: click.Context, parameter: click.Parameter, text: str | None
+) -> TypedNumber | None:
+    """A click callback: a number, which the command gets in its one form."""
+    if text is None:
+        return None
+    named = isinstance(parameter, click.Option)
+    return TypedNumber(text, parameter.opts[0] if named else parameter.human_readable_name)

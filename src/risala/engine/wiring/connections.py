@@ -20,8 +20,7 @@ from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories import Repositories
-from risala.engine.people.letters import Letters
-from risala.engine.people.lines import SayDriver, as_written
+from risala.engine.people.letters import Letters, SayDriver, as_written
 from risala.engine.people.post import Post, keep_tidy
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.webhooks.types import Fetches, Outbound

@@ -18,7 +18,7 @@ from risala.engine.features.answers.records import (
     AnswerKind,
     key_of_answer,
 )
-from risala.engine.features.answers.rules.languages import chosen, language_of
+from risala.engine.features.answers.rules.matching import chosen, language_of
 from risala.engine.features.answers.service import AnswerSending
 from risala.engine.features.answers.stored import queue
 from risala.engine.features.own_data.stored.account_export import _tables

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from risala.config.model import LimitsSection, Settings
+from risala.engine.features.challenges.challenges import ChallengeSessions
 from risala.engine.features.challenges.rules import Challenge, solution
-from risala.engine.features.challenges.sessions import ChallengeSessions
 from risala.engine.features.pumping.settling import SETTLED_MS, Settling
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import ChallengeRequired

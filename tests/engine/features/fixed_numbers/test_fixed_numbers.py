@@ -7,7 +7,7 @@ import json
 import pytest
 
 from risala.engine.features.channels.service import ChannelSending
-from risala.engine.features.fixed_numbers.records import NUMBERS_MAX
+from risala.engine.features.fixed_numbers.feature import NUMBERS_MAX
 from risala.engine.features.fixed_numbers.upkeep import LOOK_EVERY_S, care
 from risala.engine.features.own_data.stored.account_export import settings
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role

@@ -24,7 +24,7 @@ from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
 from risala.engine.journal.upkeep import database_copy
-from risala.engine.journal.upkeep.upgrade import note, room, upgrade
+from risala.engine.journal.upkeep.upgrade import preparing, upgrade
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over, is_due
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
@@ -152,7 +152,7 @@ def test_too_little_space_is_told_with_both_numbers_before_anything_is_done(old)
         bring(old, free_bytes=lambda _: 100_000_000)
     assert contents(old) == before
     assert backups(old) == []
-    bring(old, free_bytes=lambda _: room.SPARE_BYTES + 2 * size)
+    bring(old, free_bytes=lambda _: preparing.SPARE_BYTES + 2 * size)
 
 
 def snapshot(path: Path, into: Path) -> None:
@@ -239,7 +239,7 @@ def test_books_that_did_not_agree_are_brought_over_and_told(old):
     assert len(faults) >= 4
     bring(old)
     with closing(sqlite3.connect(old)) as conn:
-        done = note.read(conn, note.DONE)
+        done = preparing.read_note(conn, preparing.DONE)
     assert done is not None
     assert done.books is not None
     assert done.books.faults == faults

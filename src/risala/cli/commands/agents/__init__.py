@@ -1,1 +1,0 @@
-"""What a person starts for an agent: `risala mcp`."""

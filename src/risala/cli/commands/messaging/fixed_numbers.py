@@ -8,9 +8,9 @@ import click
 
 from risala.cli.commands.accounts.asking import asks, without_missing
 from risala.cli.commands.accounts.organizations import org_option, organization_id
+from risala.cli.reach.options import number_option
 from risala.cli.show import output
-from risala.cli.show.number import number_option
-from risala.engine.features.fixed_numbers.records import (
+from risala.engine.features.fixed_numbers.feature import (
     LIST,
     REMOVE,
     SET,

@@ -9,8 +9,8 @@ import click
 from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.commands.accounts.organizations import only_org_option, org_option
 from risala.cli.lazy import LazyCommands, LazyGroup, of_features
+from risala.cli.reach.options import number_option
 from risala.cli.show import output
-from risala.cli.show.number import number_option
 from risala.engine.model.records import inbound as records
 from risala.engine.model.records.inbound import InboundRoute, Recipient
 

@@ -9,8 +9,8 @@ import click
 from risala.cli.commands.accounts.asking import asks, mode_option
 from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.commands.messaging.mail_options import SendCommand, or_from_mail
+from risala.cli.reach.options import number_option
 from risala.cli.show import output, when
-from risala.cli.show.number import number_option
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
 from risala.engine.model.records import message_lists, messages

@@ -9,8 +9,8 @@ import click
 from risala.cli.commands.accounts.asking import asks, without_missing
 from risala.cli.commands.accounts.organizations import optional_org, org_option, organization_id
 from risala.cli.commands.messaging.recipient_lists import list_id_of
+from risala.cli.reach.options import number_option
 from risala.cli.show import output
-from risala.cli.show.number import number_option
 from risala.engine.features.opt_out_words.records import (
     ADD_WORD,
     ANSWER,

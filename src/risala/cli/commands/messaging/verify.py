@@ -14,9 +14,8 @@ from risala.cli.commands.accounts.organizations import (
     organization_id,
 )
 from risala.cli.lazy import LazyCommands, LazyGroup, of_features
-from risala.cli.reach.options import Options, common
+from risala.cli.reach.options import Options, common, number_option
 from risala.cli.show import output, when
-from risala.cli.show.number import number_option
 from risala.engine.model.money import money
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people.organizations import SHOW

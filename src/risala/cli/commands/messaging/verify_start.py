@@ -6,8 +6,8 @@ import click
 
 from risala.cli.commands.accounts.asking import asks, mode_option
 from risala.cli.commands.accounts.organizations import org_option
+from risala.cli.reach.options import number_option
 from risala.cli.show import output
-from risala.cli.show.number import number_option
 from risala.engine.model.records.verify.sessions import START, Method, StartedReverse
 
 

@@ -15,10 +15,9 @@ from risala.cli.commands.accounts.organizations import (
     organization_id,
 )
 from risala.cli.commands.upkeep.erasing import erase_units, report_erased
-from risala.cli.reach.options import Options, common
+from risala.cli.reach.options import Options, TypedNumber, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.cli.show.number import TypedNumber
 from risala.engine.features.own_data import records
 from risala.engine.features.own_data.records import (
     ErasureProgress,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import click
 
 from risala.cli.commands.accounts.asking import asks
-from risala.cli.reach.options import Options, common
+from risala.cli.reach.options import Options, TypedNumber, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.cli.show.number import TypedNumber
 from risala.engine.features.own_texts.feature import ANSWERS, TEXT, OperatorText, ServiceReplies
 
 TRIAL = "Risala: this carrier works."

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from risala.cli.commands.accounts.organizations import organization_id
-from risala.cli.reach.options import Options, common
+from risala.cli.reach.options import Options, TypedNumber, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.cli.show.number import TypedNumber
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.carriers import routes
 from risala.engine.model.records.carriers.routes import (

@@ -18,8 +18,17 @@ from risala.engine.features.alerts.records import Alert, AlertKind, Fact
 from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.model.people import Language
 from risala.engine.model.people_records import OwedMail
-from risala.engine.people.letters import Letters, Values, Words, moment
-from risala.engine.people.lines import SayDriver, apart, as_written, figure, one_line
+from risala.engine.people.letters import (
+    Letters,
+    SayDriver,
+    Values,
+    Words,
+    apart,
+    as_written,
+    figure,
+    moment,
+    one_line,
+)
 
 Catalogue = Mapping[str, Mapping[str, Any]]
 NEVER: Final = "backup_never"

@@ -9,6 +9,6 @@ from risala.engine.model.features import Feature, later
 
 FEATURE: Final = Feature(
     name="challenges",
-    in_sessions=later("features.challenges.sessions:ChallengeSessions"),
+    in_sessions=later("features.challenges.challenges:ChallengeSessions"),
     session_members=frozenset(("challenge",)),
 )

@@ -14,7 +14,7 @@ from risala.engine.features.doctor.stored import (
 )
 from risala.engine.journal.store.presence import missing
 from risala.engine.journal.upkeep.database_copy import Progress
-from risala.engine.journal.upkeep.upgrade.room import megabytes
+from risala.engine.journal.upkeep.upgrade.preparing import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import DATABASE, Finding, Grade, Patient, clock_finding

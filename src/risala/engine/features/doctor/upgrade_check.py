@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.upkeep import backup_note
-from risala.engine.journal.upkeep.upgrade.room import megabytes
+from risala.engine.journal.upkeep.upgrade.preparing import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast, pending
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import Finding, Grade

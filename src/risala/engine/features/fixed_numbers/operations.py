@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.features.fixed_numbers.records import (
+from risala.engine.features.fixed_numbers.feature import (
     CODE_DIGITS,
     DAY_MS,
     DAYS_MAX,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.fixed_numbers.records import DAY_MS, NUMBERS_MAX, FixedNumber
+from risala.engine.features.fixed_numbers.feature import DAY_MS, NUMBERS_MAX, FixedNumber
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.people import mails
 from risala.engine.journal.sealed.columns import SealedColumn

@@ -48,7 +48,7 @@ FEATURE: Final = Feature(
     ),
     commands={"mailing": elsewhere("cli.commands.messaging.mailing:mailing")},
     takes={
-        "columns of a file": elsewhere("http.dashboard.mailings.composing:columns"),
-        "many people": elsewhere("http.dashboard.mailings.composing:draft"),
+        "columns of a file": elsewhere("http.dashboard.mailings.acts:columns"),
+        "many people": elsewhere("http.dashboard.mailings.acts:draft"),
     },
 )

@@ -24,8 +24,16 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import AccessEnded
 from risala.engine.model.people_records import OwedMail
-from risala.engine.people.letters import Letters, Values, Words, moment, named, who_did
-from risala.engine.people.lines import apart, one_line
+from risala.engine.people.letters import (
+    Letters,
+    Values,
+    Words,
+    apart,
+    moment,
+    named,
+    one_line,
+    who_did,
+)
 from risala.engine.rules.people.emails import domain_of, typed_address
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 from risala.engine.services import Services

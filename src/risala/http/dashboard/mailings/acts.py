@@ -1,5 +1,5 @@
-"""What members do with a mailing: change it, have its file read in another way, send it, and end
-it."""
+"""What members do with a mailing: draft it from a message to many people, change it, have its file
+read in another way, send it, and end it."""
 
 from __future__ import annotations
 
@@ -175,3 +175,35 @@ ROUTES: Final = (
         for name, view in (("start", start), ("again", send_again))
     ),
 )
+
+
+WITHOUT_TIME: Final = N_("The draft is made, but it cannot begin at that time. Choose another one.")
+
+
+async def draft(
+    request: PageRequest, arguments: Mapping[str, object], send_at: str | None
+) -> TrioResponse:
+    """Make it, and go to its page.
+
+    Args:
+        asked: the arguments of ``mailing.create``.
+        send_at: when it begins, as operations take it; None: when its sender says so.
+    """
+    made = await request.ask_here(mailings.CREATE, **arguments)
+    notice = None
+    if send_at is not None:
+        try:
+            await request.ask(mailings.SET, mailing_id=made.id, send_at=send_at)
+        except Refusal:
+            notice = WITHOUT_TIME
+    return request.go(request.at(f"mailings/{made.id}"), notice)
+
+
+async def columns(request: PageRequest, upload: str) -> tuple[str, ...]:
+    """The columns of an uploaded file that a text can name.
+
+    Raises:
+        Invalid: it is no table of people; nothing of it is left.
+    """
+    sheet = await request.ask_here(mailings.COLUMNS, upload=upload)
+    return tuple(name for place, name in enumerate(sheet.columns) if place != sheet.number_column)

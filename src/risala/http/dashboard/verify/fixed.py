@@ -7,8 +7,8 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.features.fixed_numbers import records as fixed_numbers
-from risala.engine.features.fixed_numbers.records import CODE_DIGITS, DAYS_MAX, NUMBERS_MAX
+from risala.engine.features.fixed_numbers import feature as fixed_numbers
+from risala.engine.features.fixed_numbers.feature import CODE_DIGITS, DAYS_MAX, NUMBERS_MAX
 from risala.engine.model.errors import NotFound, Refusal
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_

@@ -1,5 +1,5 @@
-"""One carrier: its pace and weight, its driver's commands and part of the page, its life, receipts
-without a message."""
+"""One carrier: its pace and weight, the ways to its modem, its driver's commands and part of the
+page, its life, receipts without a message."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
@@ -22,10 +23,9 @@ from risala.http.operator.carriers.driver_words import (
 )
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import carrier_named, tile
-from risala.http.operator.carriers.ways import ways_to_modem
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, Words
 from risala.http.web.live import Pieces
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
@@ -34,6 +34,52 @@ from risala.plugins.page import LivePage, PageForm
 
 if TYPE_CHECKING:
     from risala.engine.features.answering.calls import CarrierCalls
+
+
+@dataclass(frozen=True, slots=True)
+class ModemWay:
+    """One way, as the page of a carrier shows it."""
+
+    title: Markup
+    lacks: Markup
+    is_taken: bool
+
+
+_WAYS: Final = {
+    "modem": (
+        N_("Its AT port"),
+        N_(
+            "No modem without AT commands (QMI, MBIM), and no port that ModemManager or another"
+            " program has."
+        ),
+    ),
+    "modemmanager": (
+        N_("ModemManager"),
+        N_(
+            "No USSD, SIM balance, missed calls or SMSC number of your own. A modem that hangs is"
+            " left to ModemManager."
+        ),
+    ),
+    "hilink": (
+        N_("A HiLink stick’s page"),
+        N_(
+            "No USSD, SIM balance, missed calls, flash messages, validity or SMSC number of your"
+            " own. Texts are not told apart in reports."
+        ),
+    ),
+}
+"""By driver: the way, and what it cannot do."""
+
+
+def ways_to_modem(words: Words, driver: str) -> list[ModemWay]:
+    """All ways, if the carrier takes one of them; the taken one comes first."""
+    if driver not in _WAYS:
+        return []
+    order = sorted(_WAYS, key=lambda each: each != driver)
+    return [
+        ModemWay(words(_WAYS[each][0]), words(_WAYS[each][1]), each == driver) for each in order
+    ]
+
 
 _CALLS: Final[FeatureAccess[CarrierCalls]] = FeatureAccess("answering")
 CHANGED: Final = N_("It applies at once, until you undo it here.")

@@ -1,1 +1,0 @@
-"""The handbook: chapters of the documentation as pages of the dashboard and the console."""

@@ -27,7 +27,7 @@ from risala.engine.features.answers.records import (
     WaitingAnswer,
 )
 from risala.engine.features.answers.rule_records import PAUSED_SHOWN, PausedNumber
-from risala.engine.features.answers.rules.languages import chosen
+from risala.engine.features.answers.rules.matching import chosen
 from risala.engine.journal.messages.messages import Around
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
 from risala.engine.journal.store.pages import AccountPart

@@ -1,1 +1,0 @@
-"""What runs in the child process that reads tables. Nothing else imports it."""

@@ -25,7 +25,6 @@ from risala.engine.journal.store.schema.accounts import (
 )
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
 from risala.engine.journal.store.schema.carriers import ADDRESSES, CARRIERS, OWN_TEXTS, SECRETS
-from risala.engine.journal.store.schema.channels import CHANNELS as CHANNEL_TABLES
 from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.hooks import HOOKS
 from risala.engine.journal.store.schema.inbound import (
@@ -65,7 +64,8 @@ from risala.engine.journal.store.schema.people import (
     PEOPLE,
     PROVIDERS,
 )
-from risala.engine.journal.store.schema.reverse import REVERSE
+from risala.engine.journal.store.schema.sessions import CHANNELS as CHANNEL_TABLES
+from risala.engine.journal.store.schema.sessions import REVERSE
 from risala.engine.journal.store.schema.upkeep import ALERTS, ENDS, UPKEEP
 from risala.engine.journal.store.schema.views import make_views
 from risala.engine.journal.store.schema.webhooks import REPLIES, WEBHOOKS

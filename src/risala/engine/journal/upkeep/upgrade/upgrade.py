@@ -44,9 +44,8 @@ from risala.engine.journal.store.opening import (
 )
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import database_copy
-from risala.engine.journal.upkeep.upgrade import note as notes
-from risala.engine.journal.upkeep.upgrade import room
-from risala.engine.journal.upkeep.upgrade.note import Books, UpgradeNote
+from risala.engine.journal.upkeep.upgrade import preparing
+from risala.engine.journal.upkeep.upgrade.preparing import Books, UpgradeNote
 from risala.engine.model.errors import StorageUnusable
 
 # A change of the tables that is too long for one transaction: rows that move in steps.
@@ -141,7 +140,7 @@ class Forecast:
 def forecast(
     path: Path,
     moves: Sequence[RowMove] = MOVES,
-    free_bytes: Callable[[Path], int] = room.free_bytes,
+    free_bytes: Callable[[Path], int] = preparing.free_bytes,
 ) -> Forecast | None:
     """The needs of a database's migration; None if it is not due.
 
@@ -152,11 +151,11 @@ def forecast(
         return None
     try:
         with closing(open_reader(path)) as conn:
-            note = notes.read(conn)
+            note = preparing.read_note(conn)
             copies = note is None or (
                 note.backup is not None and not path.with_name(note.backup).exists()
             )
-            need = room.need_bytes(conn, copies=copies)
+            need = preparing.need_bytes(conn, copies=copies)
             messages = sum(_left(conn, move) for move in moves if _is_due(conn, move))
     except sqlite3.Error as error:
         raise StorageUnusable(sqlite_sentence(path, error)) from error
@@ -192,7 +191,7 @@ def bring_over(
     *,
     moves: Sequence[RowMove] = MOVES,
     backs_up: bool = True,
-    free_bytes: Callable[[Path], int] = room.free_bytes,
+    free_bytes: Callable[[Path], int] = preparing.free_bytes,
 ) -> None:
     """Migrate a database; does nothing if :func:`is_due` says no. Call it in a thread.
 
@@ -228,7 +227,7 @@ class _Upgrade:
     def run(
         self, now_ms: Callable[[], int], backs_up: bool, free_bytes: Callable[[Path], int]
     ) -> None:
-        note = notes.read(self.conn)
+        note = preparing.read_note(self.conn)
         if self._is_before():
             note = self._begin(note, now_ms(), backs_up, free_bytes)
         if note is None:  # it was migrated in another way: there is nothing to compare with
@@ -238,8 +237,8 @@ class _Upgrade:
         self._look_again(note)
         with self._transaction():
             self.move.finish(self.conn)
-            meta.remove(self.conn, notes.UNDER_WAY)
-            notes.write(self.conn, note, notes.DONE)
+            meta.remove(self.conn, preparing.UNDER_WAY)
+            preparing.write_note(self.conn, note, preparing.DONE)
         self.conn.execute("pragma wal_checkpoint(truncate)")
         _log.info("upgrade.done", migration=note.migration, backup=note.backup)
 
@@ -263,10 +262,10 @@ class _Upgrade:
         if note is None or note.migration != self.move.migration:
             note = UpgradeNote(self.move.migration, self._backup_name(now_ms) if backs_up else None)
         copies = note.backup is not None and not self.path.with_name(note.backup).exists()
-        need = room.need_bytes(self.conn, copies=copies)
-        room.refuse_too_little(self.path, need, free_bytes(self.path.parent))
+        need = preparing.need_bytes(self.conn, copies=copies)
+        preparing.refuse_too_little(self.path, need, free_bytes(self.path.parent))
         with self._transaction():  # first, so that a start after a crash finds the copy by its name
-            notes.write(self.conn, note)
+            preparing.write_note(self.conn, note)
         if copies:
             _log.info("upgrade.backup", file=note.backup)
             assert note.backup is not None
@@ -280,7 +279,7 @@ class _Upgrade:
             faults = note.books.faults
             _log.warning("upgrade.faults", count=len(faults), first=faults[0], backup=note.backup)
         with self._transaction():
-            notes.write(self.conn, note)
+            preparing.write_note(self.conn, note)
         self._migrate(before=schema.following(self.move.migration))
         return note
 
@@ -307,7 +306,7 @@ class _Upgrade:
         if note.total is None:
             note = replace(note, total=left)
             with self._transaction():
-                notes.write(self.conn, note)
+                preparing.write_note(self.conn, note)
         total = max(note.total or 0, left)
         _log.info("upgrade.moving", migration=note.migration, done=total - left, total=total)
         while True:
@@ -374,5 +373,5 @@ def _sentence(path: Path, error: sqlite3.Error) -> str:
 def _without_note(copy: sqlite3.Connection) -> None:
     """The copy is the former database: no upgrade has begun in it."""
     copy.execute("begin")
-    meta.remove(copy, notes.UNDER_WAY)
+    meta.remove(copy, preparing.UNDER_WAY)
     copy.execute("commit")

@@ -1,12 +1,17 @@
-"""Whether the disk has enough space for an upgrade: checked before anything is changed."""
+"""What an upgrade needs beside its move: enough space on the disk, which is checked before anything
+is changed, and a note in the database itself, so that a start after a crash continues it."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from risala.dataclass import dataclass
+from risala.engine.journal.store import meta
 from risala.engine.model.errors import StorageUnusable
 
 GROWTH_SHARE: Final = 4
@@ -47,3 +52,46 @@ def refuse_too_little(path: Path, need: int, free: int) -> None:
 def megabytes(size: int) -> int:
     """Rounded up, so that a need is never shown as 0 MB."""
     return -(-size // 1_000_000)
+
+
+UNDER_WAY: Final = "upgrade"
+DONE: Final = "upgraded"
+"""Keys of the table ``meta``. The last finished one stays, for information."""
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """The result of an audit."""
+
+    organizations: int
+    messages: int
+    entries: int
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeNote:
+    migration: str
+    """The name of the move."""
+    backup: str | None
+    """The name of the copy beside the database; None: none was requested."""
+    books: Books | None = None
+    """The books before the move; None: not audited yet."""
+    total: int | None = None
+    """The number of rows to move; None: not begun."""
+
+
+def read_note(conn: sqlite3.Connection, key: str = UNDER_WAY) -> UpgradeNote | None:
+    text = meta.get(conn, key)
+    if text is None:
+        return None
+    members = json.loads(text)
+    books = members["books"]
+    if books is not None:
+        members["books"] = Books(**{**books, "faults": tuple(books["faults"])})
+    return UpgradeNote(**members)
+
+
+def write_note(conn: sqlite3.Connection, note: UpgradeNote, key: str = UNDER_WAY) -> None:
+    """Write the note in the open transaction."""
+    meta.put(conn, key, json.dumps(asdict(note), ensure_ascii=False))
