@@ -50,6 +50,8 @@ PAGES = {
         *("/app/org_1/verify/try?id=ver_1&answer=denied", "/app/org_1/inbound"),
         *("/app/org_1/answers", "/app/org_1/answers/new", "/app/org_1/answers/rul_1"),
         *("/app/org_1/repeats", "/app/org_1/repeats/new", "/app/org_1/repeats/rpt_1"),
+        *("/app/org_1/alarms", "/app/org_1/alarms/new", "/app/org_1/alarms/alc_1"),
+        *("/app/org_1/alarms/raised/alm_1", "/app/org_1/alarms/alc_1/delete"),
         *("/app/org_1/handbook", "/app/org_1/handbook?q=signature", "/app/org_1/handbook?q=zzzz"),
         *(f"/app/org_1/handbook/{each}" for each in CHAPTERS),
         *("/app/org_1/search", "/app/org_1/search?q=3456", "/app/org_1/search?q=none"),

@@ -150,6 +150,18 @@ ROWS = (
     Row("repeat end", ("{repeat}",), (("state", "ended"), ("reason", "hand"))),
     Row("repeat delete", ("{repeat}",), (("repeatId", "{repeat}"),)),
     Row(
+        "alarm create",
+        ("Room {n}", "--org", "{org}", "--person", f"{NUMBER} mon-fri 08:00-18:00"),
+        (("word", "OK"), ("people.0", str), ("intervalSeconds", 300)),
+    ),
+    Row("alarm list", ("--org", "{org}"), (("chains", list), ("going", list))),
+    Row("alarm show", ("{chain}",), (("chain.name", str), ("onDuty.0", str))),
+    Row("alarm set", ("{chain}", "--interval", "120"), (("intervalSeconds", 120),)),
+    Row("alarm raise", ("{chain}", "Warm", "--mode", "test"), (("state", "going"),)),
+    Row("alarm steps", ("{alarm}",), (("alarm.text", str), ("past", list))),
+    Row("alarm end", ("{alarm}",), (("state", "ended"), ("nextAt", None))),
+    Row("alarm delete", ("{chain}",), (("chainId", "{chain}"),)),
+    Row(
         "answer create",
         ("Hours {n}", "--org", "{org}", "--keyword", "hours", "--fr", "De 8 h à 19 h."),
         (("keywords", ["hours"]), ("place", int)),
@@ -772,6 +784,12 @@ class World:
             names[name] = (await reached.perform("repeat.create", **given))["repeatId"]
         await reached.perform("repeat.pause", repeat_id=names["paused_repeat"])
 
+    async def _make_alarm(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        given = {"organization_id": names["org"], "name": "Room", "people": [NUMBER]}
+        names["chain"] = (await reached.perform("alarm.create", **given))["chainId"]
+        given = {"chain_id": names["chain"], "text": "Warm", "mode": "test"}
+        names["alarm"] = (await reached.perform("alarm.raise", **given))["alarmId"]
+
     async def _make_verification(reached: session.GatewaySession, names: dict[str, str]) -> None:
         made = await reached.perform("org.create", name=f"Codes {names['n']}")
         await reached.perform("topup", organization_id=made["id"], amount="1")
@@ -803,6 +821,7 @@ class World:
         ({"saved"}, _make_text),
         ({"rule"}, _make_rule),
         ({"repeat", "paused_repeat"}, _make_repeat),
+        ({"chain", "alarm"}, _make_alarm),
         ({"draft", "sending"}, _make_draft),
         ({"sender", "asked"}, _make_sender),
         ({"hook", "event"}, _make_hook),
@@ -1000,6 +1019,7 @@ LISTING = (
     *("webhook list", "webhook show", "webhook deliveries", "inbound list", "inbound routes"),
     *("conversation list", "search"),
     *("answer list", "answer show", "repeat list", "repeat show"),
+    *("alarm list", "alarm show", "alarm steps"),
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
     *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),
     *("route", "plugins", "audit-log", "retention show", "kept show", "kept exports"),

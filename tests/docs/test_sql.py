@@ -70,6 +70,8 @@ MAY: dict[str, str] = {
     "engine/features/opt_out_words/stored/heeding.py": HOT,  # of each text of a word or two
     "engine/features/opt_out_words/stored/settings.py": READER,  # small tables
     "engine/features/lists/stored_opt_outs.py": HOT,  # of each text of two words
+    "engine/features/alarms/stored/answering.py": HOT,  # of each text that comes in
+    "engine/features/alarms/stored/alarms.py": READER,  # of few rows, when a step is due
     "engine/features/repeats/stored.py": READER,  # of few rows, when a run is due
     "engine/features/conversations/stored/conversations.py": HOT,  # of each text that comes in
     "engine/features/conversations/stored/threads.py": READER,  # messages of both ways

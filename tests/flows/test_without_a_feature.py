@@ -28,7 +28,7 @@ GOES = (
     *("answering", "approvals", "challenges", "channels", "code_figures", "compat"),
     *("fixed_numbers", "handbook", "hooks", "hops", "overview", "own_data"),
     *("conversations", "opt_out_words", "payments", "pumping", "reverse", "search"),
-    *("repeats", "session_details", "sinks", "standby", "invoices", "agents"),
+    *("alarms", "repeats", "session_details", "sinks", "standby", "invoices", "agents"),
 )
 """Those that can be taken out: this list only grows, until it has all of :data:`LEAVES`."""
 PROGRAM = "import sys; sys.argv[0] = 'risala'; from risala.__main__ import main; main()"
@@ -87,6 +87,9 @@ def fill(service: Service, whose: dict[str, str]) -> None:
     people = service.perform("list.create", name="Parents", **whose)["list"]["id"]
     daily = {"unit": "days", "time": "10:00"}
     service.perform("repeat.create", name="News", list_id=people, text="Salam", **daily, **whose)
+    room = {"name": "Cold room", "people": ["+22236123456"], **whose}
+    chain = service.perform("alarm.create", **room)["chainId"]
+    service.perform("alarm.raise", chain_id=chain, text="Warm", mode="test")
     service.perform("text.create", name="News", language="fr", text="Bonjour", **whose)
     service.perform("mailing.create", numbers="+22236123456", text="Bonjour", **whose)
     service.perform("payment.begin", method="bankily", amount="5", **whose)

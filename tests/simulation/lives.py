@@ -3,6 +3,8 @@ the last one, in which everything comes to its own end."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import trio
 from tests.simulation import machine
 from tests.simulation.house import House
@@ -12,7 +14,7 @@ from tests.simulation.world import World
 from risala.app.smpp import FACE
 from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.features.standby.service import StoppedEarly
-from risala.engine.model.errors import EngineError, StorageUnusable
+from risala.engine.model.errors import Conflict, EngineError, StorageUnusable
 from risala.engine.wiring.engine import Engine
 
 STEPS = (150, 9000)
@@ -130,6 +132,7 @@ async def rest(world: World, house: House) -> None:
             await engine.gateway.perform("org.resume", given)
             await engine.gateway.perform("topup", {"amount": MONEY, **given})
             await _go_on(engine, organization_id)
+            await _end_alarms(engine, organization_id)
         for carrier in world.ways:
             await engine.gateway.perform("carriers.resume", {"carrier": carrier.name})
         if world.past.gaps:
@@ -148,3 +151,11 @@ async def _go_on(engine: Engine, organization_id: str) -> None:
     for mailing in found["mailings"]:
         if mailing["state"] == "paused":
             await engine.gateway.perform("mailing.go_on", {"mailing_id": mailing["id"]})
+
+
+async def _end_alarms(engine: Engine, organization_id: str) -> None:
+    """Somebody ends the alarms that go on: their messages would still be under way."""
+    listed = await engine.gateway.perform("alarm.list", {"organization_id": organization_id})
+    for alarm in listed["going"]:
+        with suppress(Conflict):  # it has just ended
+            await engine.gateway.perform("alarm.end", {"alarm_id": alarm["alarmId"]})

@@ -59,6 +59,7 @@ ERRANDS = (
     "forget",
     "mailing",
     "repeat",
+    "alarm",
     "talk",
     "answer",
 )

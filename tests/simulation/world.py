@@ -20,6 +20,7 @@ from tests.simulation.answering import Answerers
 from tests.simulation.carriers import KNOWS, Carrier, Copy, Line, PostedLine
 from tests.simulation.channels import SECTION, Channel
 from tests.simulation.checks import past
+from tests.simulation.checks.alarms import Alarms
 from tests.simulation.checks.answers import PER_NUMBER, PER_ORGANIZATION, Answers
 from tests.simulation.checks.erased import Erased
 from tests.simulation.checks.mailings import Mailings
@@ -88,6 +89,7 @@ class World:
         self.talks = Talks(self)
         self.erased = Erased(self)
         self.mailings = Mailings()
+        self.alarms = Alarms()
         self.poisoned = Poisoned(self)
         self.standby = standby_of(self)
         self.bounds = Bounds(self.settings)

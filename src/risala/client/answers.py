@@ -483,6 +483,81 @@ class RepeatedMailingView:
 
 
 @dataclass(frozen=True, slots=True)
+class OnCallChain:
+    """Who is written to, in which order, until somebody answers an alarm."""
+
+    chain_id: str
+    name: str
+    people: tuple[str, ...]
+    """Numbers, each perhaps with the days and hours of a shift."""
+    interval_seconds: int
+    rounds: int
+    word: str
+    """What ends an alarm."""
+    language: str
+    created_at: datetime
+    sender: str | None = field(default=None, metadata={WIRE: "from"})
+
+
+@dataclass(frozen=True, slots=True)
+class OnCallAlarm:
+    """An alarm that was raised."""
+
+    alarm_id: str
+    chain_id: str
+    text: str = field(repr=False)
+    state: str
+    """``going``, ``answered``, ``ended`` or ``unanswered``."""
+    steps: int
+    raised_at: datetime
+    raised_by: str
+    next_at: datetime | None = None
+    ended_at: datetime | None = None
+    ended_by: str | None = None
+    """The number that answered, or who ended it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnCallStep:
+    """One person who was written to."""
+
+    step: int
+    at: datetime
+    number: str
+    outcome: str
+    """``sent`` or ``refused``."""
+    message_id: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OnCallAlarmView:
+    """An alarm with its steps."""
+
+    alarm: OnCallAlarm
+    chain_name: str
+    past: tuple[OnCallStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnCallChainView:
+    """A chain with who is on duty, and its alarms."""
+
+    chain: OnCallChain
+    time_zone: str
+    on_duty: tuple[str, ...]
+    alarms: tuple[OnCallAlarm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnCallChains:
+    """All chains, and the alarms that nobody has answered yet."""
+
+    items: tuple[OnCallChain, ...]
+    going: tuple[OnCallAlarm, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FoundThing:
     """Something that a search found."""
 

@@ -652,6 +652,85 @@ class Risala:
         call = calls.do_once("/api/repeats/delete", answers.RepeatedMailing, repeatId=repeat_id)
         return self._caller.ask(call)
 
+    # -- alarms
+
+    def list_alarm_chains(self) -> answers.OnCallChains:
+        """The chains, and the alarms that nobody has answered yet."""
+        return self._caller.ask(calls.read_one("/api/alarms/chains/list", answers.OnCallChains))
+
+    def get_alarm_chain(self, chain_id: str) -> answers.OnCallChainView:
+        """A chain, who is on duty now, and its alarms."""
+        call = calls.read_one(
+            "/api/alarms/chains/get", answers.OnCallChainView, chainId=chain_id
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def create_alarm_chain(
+        self,
+        name: str,
+        people: Iterable[str],
+        *,
+        interval_seconds: int | None = None,
+        rounds: int | None = None,
+        word: str | None = None,
+        language: str | None = None,
+        sender: str | None = None,
+    ) -> answers.OnCallChain:
+        """Say who is written to, in which order: numbers, each perhaps with a shift such as
+        ``mon-fri 08:00-18:00``."""
+        call = calls.do_once(
+            "/api/alarms/chains/create", answers.OnCallChain, name=name, people=[*people],
+            intervalSeconds=interval_seconds, rounds=rounds, word=word, language=language,
+            **{"from": sender},
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def update_alarm_chain(
+        self,
+        chain_id: str,
+        *,
+        name: str | None = None,
+        people: Iterable[str] | None = None,
+        interval_seconds: int | None = None,
+        rounds: int | None = None,
+        word: str | None = None,
+        language: str | None = None,
+        sender: str | None = None,
+    ) -> answers.OnCallChain:
+        """Change what is given; alarms that go on take it from their next step."""
+        call = calls.read_one(
+            "/api/alarms/chains/update", answers.OnCallChain, chainId=chain_id, name=name,
+            people=None if people is None else [*people], intervalSeconds=interval_seconds,
+            rounds=rounds, word=word, language=language, **{"from": sender},
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def delete_alarm_chain(self, chain_id: str) -> answers.OnCallChain:
+        """Delete it with its alarms; one that goes on ends."""
+        call = calls.do_once("/api/alarms/chains/delete", answers.OnCallChain, chainId=chain_id)
+        return self._caller.ask(call)
+
+    def raise_alarm(
+        self, chain_id: str, text: str, *, idempotency_key: str | None = None
+    ) -> answers.OnCallAlarm:
+        """Write to the people of a chain, one after the other, until one of them answers."""
+        key = idempotency_key or calls.fresh_key()
+        call = calls.read_one(
+            "/api/alarms/raise", answers.OnCallAlarm, chainId=chain_id, text=text,
+            idempotencyKey=key,
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def get_alarm(self, alarm_id: str) -> answers.OnCallAlarmView:
+        """An alarm with each of its steps."""
+        call = calls.read_one("/api/alarms/get", answers.OnCallAlarmView, alarmId=alarm_id)
+        return self._caller.ask(call)
+
+    def end_alarm(self, alarm_id: str) -> answers.OnCallAlarm:
+        """End it: nobody is written to any more."""
+        call = calls.do_once("/api/alarms/end", answers.OnCallAlarm, alarmId=alarm_id)
+        return self._caller.ask(call)
+
     # -- search
 
     def search(self, query: str) -> tuple[answers.FoundThing, ...]:

@@ -19,6 +19,7 @@ BUILT_IN: Final = frozenset(
     {
         *(
             "adjust",
+            "alarm",
             "alerts",
             "approval",
             "audit",

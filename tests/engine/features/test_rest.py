@@ -75,7 +75,7 @@ async def test_a_feature_does_not_rest_where_plugins_work_for_it(kind, awake):
     gateway = SimpleNamespace(operated=trio.Event(), services=services)
     resting = {each.name for each in FeatureTasks(None, gateway)._resting}
     known = {"compat", "hooks", "mailings", "payments", "channels", "fixed_numbers"}
-    known |= {"repeats"}
+    known |= {"alarms", "repeats"}
     assert resting == known - {awake}
 
 

@@ -176,6 +176,8 @@ class World:
         rule = await self.do("answer.create", name="Hours", **mine)
         rent = {"name": "Rent", "text": BODY, "unit": "weeks", "time": "10:00", "list_id": list_id}
         repeat = await self.do("repeat.create", **rent, **mine)
+        chain = (await self.do("alarm.create", name="Room", people=[TO], **mine))["chainId"]
+        alarm = await self.do("alarm.raise", chain_id=chain, text=BODY, mode="test")
         sender = await self.do("sender.request", name="Shop", description="News", **mine)
         hook = await self.do(
             "webhook.create",
@@ -219,6 +221,9 @@ class World:
             "saved_text_id": saved["id"],
             "rule_id": rule["ruleId"],
             "repeat_id": repeat["repeatId"],
+            "chain_id": chain,
+            "alarm_id": alarm["alarmId"],
+            "people": [TO],
             "unit": "weeks",
             "time": "10:00",
             "language": "ar",
@@ -545,6 +550,8 @@ class World:
             "text.create": {"name": "Other"},
             "answer.create": {"name": "Other"},
             "repeat.create": {"name": "Other"},
+            "alarm.create": {"name": "Other"},
+            "alarm.set": {"name": "Renamed"},
             "text.set": {"name": "Renamed"},
             "sender.request": {"name": "Other", "description": "News"},
             "sender.check": {"name": "Shop"},
@@ -644,6 +651,8 @@ LAST = (
     "answer.delete",
     "repeat.end",
     "repeat.delete",
+    "alarm.end",
+    "alarm.delete",
     "account.confirm_email",
     "account.leave",
     "account.delete",

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from risala.config.model import WebhooksSection
+from risala.engine.features.alarms import operations as alarms
 from risala.engine.features.answers import operations as answer_rules
 from risala.engine.features.code_figures import operations as code_figures
 from risala.engine.features.conversations import operations as conversations
@@ -63,6 +64,9 @@ MINE = {
     "language": "fr",
     "list_id": "lst_1",
     "repeat_id": "rpt_1",
+    "chain_id": "alc_1",
+    "alarm_id": "alm_1",
+    "people": [TO],
     "unit": "weeks",
     "time": "10:00",
     "number": TO,
@@ -143,6 +147,25 @@ SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
             ("toHour", "to_hour", int),
         )
     },
+    **{
+        (body, name): (by_operation(model, argument), make)
+        for body, model in (
+            ("CreateChainBody", alarms.CreateChain),
+            ("UpdateChainBody", alarms.SetChain),
+        )
+        for name, argument, make in (
+            ("name", "name", text_of),
+            ("people", "people", lambda count: [TO] * count),
+            ("intervalSeconds", "interval_seconds", int),
+            ("rounds", "rounds", int),
+            ("word", "word", text_of),
+        )
+    },
+    ("RaiseBody", "text"): (by_operation(alarms.RaiseAlarm, "text"), text_of),
+    ("RaiseBody", "idempotencyKey"): (
+        by_operation(alarms.RaiseAlarm, "idempotency_key"),
+        text_of,
+    ),
     ("TryTextBody", "text"): (by_operation(answer_rules.TryText, "text"), text_of),
     ("SearchBody", "query"): (by_operation(search.FindAnything, "query"), text_of),
     ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
@@ -260,6 +283,11 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "CreateRepeatBody": (repeats.CreateRepeat,),
     "UpdateRepeatBody": (repeats.SetRepeat,),
     "RepeatBody": (repeats.OfRepeat,),
+    "CreateChainBody": (alarms.CreateChain,),
+    "UpdateChainBody": (alarms.SetChain,),
+    "ChainBody": (alarms.OfChain,),
+    "RaiseBody": (alarms.RaiseAlarm,),
+    "AlarmBody": (alarms.OfAlarm,),
     "ListEntriesBody": (money.ListEntries,),
     "SearchBody": (search.FindAnything,),
     "CreateEndpointBody": (webhooks.CreateEndpoint,),

@@ -204,6 +204,10 @@ async def _organization(city: City, name: str) -> None:
     rent = {"name": "Rent", "text": "Due", "unit": "weeks", "time": "10:00"}
     repeat = await city.do("repeat.create", list_id=things["list_id"], **rent, **whose)
     things["repeat_id"] = repeat["repeatId"]
+    room = {"name": "Cold room", "people": ["+22236000009"], "rounds": 1}
+    things["chain_id"] = (await city.do("alarm.create", **room, **whose))["chainId"]
+    raised = await city.do("alarm.raise", chain_id=things["chain_id"], text="Warm", mode="test")
+    things["alarm_id"] = raised["alarmId"]
     paid = await city.do("payment.begin", method="bankily", amount="5", **whose)
     things["payment_id"] = paid["id"]
     things["invoice_id"] = (await issued(city.gateway.services, made)).id

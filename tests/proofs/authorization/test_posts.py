@@ -183,6 +183,9 @@ class Poster:
             fields |= {"unit": "weeks", "time": "10:00", "every": "1", "days": "mon"}
             fields |= {"from_hour": "8", "to_hour": "20"}
             fields["list_id"] = await recipient_list(self, route)
+        if "/alarms" in route.path:
+            fields |= {"people": "+22236000009", "interval_seconds": "60", "rounds": "1"}
+            fields |= {"word": "OK", "language": "en"}
         if route.path == "/account/delete":
             fields["email"] = self.email
         fields.update(changed)
@@ -311,6 +314,16 @@ async def repeat(poster, route):
     return made["repeatId"]
 
 
+async def chain(poster, route):
+    room = {"name": "Cold room", "people": ["+22236000009"], "rounds": 1}
+    return (await poster.city.do("alarm.create", **room, **poster.own))["chainId"]
+
+
+async def alarm(poster, route):
+    raising = {"chain_id": await chain(poster, route), "text": "Warm", "mode": "test"}
+    return (await poster.city.do("alarm.raise", **raising))["alarmId"]
+
+
 async def carrier(poster, route):
     return "fake"
 
@@ -327,7 +340,7 @@ THINGS = {
     "action": action, "text_id": bank_text, "hook_id": hook,
     "mailing_id": mailing, "row": row, "list_id": recipient_list, "saved_text_id": saved_text,
     "conversation_id": conversation, "invoice_id": invoice, "rule_id": rule,
-    "repeat_id": repeat,
+    "repeat_id": repeat, "chain_id": chain, "alarm_id": alarm,
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import chain, pairwise
 
 from tests.simulation import channels
-from tests.simulation.checks import archives, mailings, past, talks
+from tests.simulation.checks import alarms, archives, mailings, past, talks
 from tests.simulation.checks.limits import limits
 from tests.simulation.checks.watch import NEXT
 from tests.simulation.house import House
@@ -55,7 +55,7 @@ def everything(world: World, house: House) -> None:
             archives.faults(world, conn),
             world.erased.faults(conn),
         )
-        by = (strangers, submits, mailings, channels, talks)
+        by = (strangers, submits, mailings, alarms, channels, talks)
         for fault in chain(*others, *(each.faults(world, house, conn) for each in by)):
             world.fault(fault)
         rows = conn.execute("SELECT count(*) FROM messages").fetchone()[0]

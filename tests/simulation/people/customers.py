@@ -6,7 +6,7 @@ import trio
 from tests.simulation import machine
 from tests.simulation.house import House
 from tests.simulation.people.desk import errand_of
-from tests.simulation.people.talkers import Talkers
+from tests.simulation.people.watchmen import Watchmen
 from tests.simulation.plan import ERRANDS
 from tests.simulation.world import World
 
@@ -26,12 +26,13 @@ OFTEN = {
     "mailing": 3,
     "talk": 4,
     "answer": 4,
+    "alarm": 2,
 }
 """Errands that are run more often than once in a while, and how much more."""
 
 
 async def customer(world: World, engine: Engine, house: House, name: str) -> None:
-    person = Talkers(world, engine, house, name)
+    person = Watchmen(world, engine, house, name)
     dice = person.dice
     errands = [each for each in ERRANDS for _ in range(OFTEN.get(each, 1))]
     for number in range(world.plan.errands):

@@ -24,6 +24,7 @@ def hook(hook_id: str = "hok_1", **changes: Any) -> dict[str, Any]:
         "locale": None,
         "mapping": None,
         "last4": "h00k",
+        "alarm": None,
         "oldUntil": None,
         "allowedAddresses": None,
         "createdAt": iso(AT_MS - 10**9),

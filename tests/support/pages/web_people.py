@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+import web_alarms
 import web_answers
 import web_conversations
 import web_hooks
@@ -913,6 +914,7 @@ class FakeWebGateway:
         told = told or web_conversations.answer(name, arguments)
         told = told or web_answers.answer(name, arguments)
         told = told or web_repeats.answer(name, arguments)
+        told = told or web_alarms.answer(name, arguments)
         if name == "opt_outs.add_word" and self.refuse_word is not None:
             raise self.refuse_word
         told = told or web_opt_out_words.answer(name, arguments)

@@ -28,6 +28,8 @@ FAMILY_END: Final = "."
 class AuditImage(StrEnum):
     """Kinds of objects whose state before and after a change is in the trail."""
 
+    ALARM = "alarm"
+    ALARM_CHAIN = "alarm_chain"
     ALERT = "alert"
     ALERT_MUTE = "alert_mute"
     BANK_BALANCE = "bank_balance"

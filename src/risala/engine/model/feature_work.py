@@ -76,6 +76,8 @@ class Duty(StrEnum):
     """Takes what a webhook's receiver answered to the event of a received text: a function of the
     ``WebhookAttempt`` and the ``ReceiverAnswer``, which returns what takes it (``TakeReply``), or
     None: there is no reply in it."""
+    ALARMS = "alarms"
+    """Raises alarms for hooks, and says whether a text ends one: an object as ``AlarmWork`` is."""
     MAIL = "mail"
     """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
     its sender."""
@@ -98,6 +100,7 @@ class WalkKind(StrEnum):
     CONVERSATIONS = "conversations"
     ANSWERS = "answers"
     """Automatic answers to texts."""
+    ALARMS = "alarms"
     BANK_TEXTS = "bank_texts"
     OWN_ANSWERS = "own_answers"
     MAILINGS = "mailings"

@@ -40,6 +40,7 @@ NAMES: Final[tuple[str, ...]] = (
     *("trail_heads", "sinks", "pumping", "doctor", "challenges", "conversations", "answers"),
     "opt_out_words",
     "repeats",
+    "alarms",
     "search",
     "overview",
     "handbook",

@@ -146,6 +146,11 @@ FAULTS: Final[Mapping[str, str]] = {
         "At this time its mailings do not send. Choose another time, or other hours below."
     ),
     "no_run": N_("So there is no run any more. Choose a later end."),
+    "invalid_person": N_(
+        "A line is a number, then perhaps days and hours, as the hint below says."
+    ),
+    "reserved_word": N_("This word begins or ends messages to its writer. Choose another one."),
+    "unknown_chain": N_("This alarm is gone. Choose another one."),
     "named_twice": N_("Another header field has this name already."),
     "no_price": N_(
         "This country has no price. Set one for the organization, or a general one in the settings "

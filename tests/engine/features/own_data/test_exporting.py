@@ -118,6 +118,7 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
     found = await world.lines(export_id)
     assert sorted(found) == [
         *(
+            "alarms.jsonl",
             "audit.jsonl",
             "automatic-answers.jsonl",
             "conversations.jsonl",

@@ -14,10 +14,12 @@ import trio
 from mailing_book import ON_LOOP
 from risala.engine.features.lists.growing import ListGrowing
 from risala.engine.features.repeats.records import RepeatState
+from risala.engine.features.repeats.service import RepeatRunning
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound
 from risala.engine.model.times import iso
+from second_machine import copy_of, take_over
 
 pytestmark = pytest.mark.slow
 
@@ -197,6 +199,41 @@ async def test_a_clock_that_is_set_back_sends_nothing_twice(office, quick):
     assert len(office.texts) == 2
 
 
+async def test_a_repeat_that_is_changed_behind_its_run_waits_for_the_next(office, quick):
+    """The clock is set back, and somebody saves the repeat: it would be due a second time."""
+    made = await office.repeat(unit="days")
+    await office.next_run(made)
+    before = (await office.show(made))["repeat"]["nextAt"]
+    office.house.pass_s(-600)
+    changed = await office.do("repeat.set", repeat_id=made["repeatId"], time="10:00", every=1)
+    assert changed["nextAt"] == before
+    await trio.sleep(1200)
+    assert office.texts == ["Rent, Amina"]
+
+
+async def test_a_run_that_was_made_is_not_waited_for(office, quick):
+    """Whatever set its time: it is skipped at once, and its task does nothing else."""
+    made = await office.repeat(unit="days")
+    await office.next_run(made)
+    (due,) = office.stored("SELECT due_at FROM repeat_runs")
+    journal = office.house.gateway.services.recorder.journal
+    back = "UPDATE mailing_repeats SET next_at = ?"
+    turns, stock = [], RepeatRunning._take
+
+    async def take(self, each):
+        turns.append(each)
+        assert len(turns) < 10, "it turns in a circle"
+        await stock(self, each)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RepeatRunning, "_take", take)
+        await journal.commit(lambda conn: conn.execute(back, due))
+        office.house.gateway.services.part(RepeatRunning).changed()
+        await trio.sleep(60)
+        assert len(turns) == 1
+    assert office.texts == ["Rent, Amina"]
+
+
 async def test_a_clock_that_was_a_year_ahead_for_a_while(office, quick):
     """The runs that seemed to be missed take place at their times."""
     made = await office.repeat(unit="days")
@@ -335,6 +372,53 @@ async def test_a_cut_off_service_sends_each_run_once(open_office, quick, monkeyp
         assert await office.outcomes(made) == ["started"]
         bodies = office.stored("SELECT body FROM messages")
         assert [body for (body,) in bodies] == ["Rent, Amina"]
+
+
+@pytest.mark.parametrize("commits", range(1, 8))
+async def test_a_second_machine_that_has_all_sends_each_run_once(
+    open_office, tmp_path, quick, monkeypatch, commits
+):
+    """It takes over at any commit of a run, and goes on."""
+    async with open_office() as office:
+        made = await office.repeat(count=1)
+        at = ms((await office.show(made))["repeat"]["nextAt"])
+    left, stock = commits, Journal._written
+    with trio.CancelScope() as life:
+
+        async def written(journal, entries, abort):
+            nonlocal left
+            await stock(journal, entries, abort)
+            left -= 1
+            if left <= 0:
+                life.cancel()
+                await trio.lowlevel.checkpoint()
+
+        async with open_office() as office:
+            await office.house.gateway.perform("carriers.pause", {"carrier": "fake"})
+            with monkeypatch.context() as patch:
+                patch.setattr(Journal, "_written", written)
+                await office.until(at)
+    take_over(tmp_path, copy_of(tmp_path), office.house.clock.now_ms(), goes_on=True)
+    async with open_office() as office:
+        await trio.sleep(300)
+        assert await office.outcomes(made) == ["started"]
+        assert [body for (body,) in office.stored("SELECT body FROM messages")] == ["Rent, Amina"]
+
+
+async def test_a_second_machine_with_an_older_copy_sends_no_run_again(open_office, tmp_path, quick):
+    async with open_office() as office:
+        made = await office.repeat(unit="days")
+        copy = copy_of(tmp_path)
+        await office.next_run(made)
+        assert office.texts == ["Rent, Amina"]
+    take_over(tmp_path, copy, office.house.clock.now_ms(), goes_on=False)
+    async with open_office() as office:
+        await trio.sleep(3 * 24 * HOUR_S)
+        assert office.texts == [], "it does not know what the first one sent"
+        assert (await office.show(made))["repeat"]["reason"] == "restored"
+        await office.do("repeat.go_on", repeat_id=made["repeatId"])
+        await office.next_run(made)
+        assert office.texts == ["Rent, Amina"]
 
 
 async def test_what_could_never_be_sent_is_refused(office, quick):

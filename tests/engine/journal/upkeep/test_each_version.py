@@ -31,6 +31,7 @@ NEW, OLDEST = "new", "v1.0"
 """An empty file, and the first release's."""
 
 UNIQUE = {
+    "alarms_once",
     "alerts_open",
     "api_keys_by_old_hash",
     "bank_texts_once",

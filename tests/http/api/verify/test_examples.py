@@ -15,6 +15,8 @@ ASKS_FOR = {
     "/api/opt-outs/words/remove",
     *("/api/repeats/get", "/api/repeats/create", "/api/repeats/update", "/api/repeats/pause"),
     *("/api/repeats/resume", "/api/repeats/end", "/api/repeats/delete"),
+    *("/api/alarms/chains/get", "/api/alarms/chains/update", "/api/alarms/chains/delete"),
+    *("/api/alarms/raise", "/api/alarms/get", "/api/alarms/end"),
     *("/api/opt-outs/lists/add", "/api/opt-outs/lists/remove"),
     *("/api/webhooks/test", "/api/webhooks/deliveries", "/api/webhooks/replay"),
 }

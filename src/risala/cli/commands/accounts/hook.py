@@ -56,6 +56,9 @@ def _settings(command: Callable[..., None]) -> Callable[..., None]:
                 multiple=True,
                 help="Who gets its messages, if the program names no recipient; repeatable.",
             ),
+            click.option(
+                "--alarm", metavar="CHAIN", help="Its alerts raise an alarm of this chain."
+            ),
             click.option("--name", help="A name for you to recognise it."),
             click.option("--from", "from", metavar="SENDER", help="The sender of its messages."),
             click.option("--locale", metavar="LANGUAGE", help="Of its codes."),
@@ -211,6 +214,7 @@ def hook_show(addressed_hook: AddressedHook) -> None:
             "proof": addressed_hook.proof,
             "name": addressed_hook.name,
             "numbers": ", ".join(addressed_hook.numbers or ()) or None,
+            "alarm": addressed_hook.alarm,
             "sender": addressed_hook.sender,
             "language": addressed_hook.locale,
             "mode": addressed_hook.mode,

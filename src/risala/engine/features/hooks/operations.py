@@ -41,7 +41,9 @@ from risala.engine.kernel.arguments import (
 )
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
-from risala.engine.model.errors import Invalid
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.model.records.search import Findable
 from risala.engine.model.states import Mode
@@ -98,6 +100,8 @@ class CreateHook(OfOrganization):
     name: Name = None
     numbers: Numbers = None
     """The numbers that get its messages, if the program names no recipient."""
+    alarm: MaybeText = None
+    """The chain of the alarm that its alerts raise, in place of messages to these numbers."""
     sender: MaybeSender = Field(default=None, alias="from")
     locale: Locale = None
     """The language of codes whose request names none."""
@@ -121,6 +125,7 @@ class SetHook(OfHook):
 
     name: Name = None
     numbers: Numbers = None
+    alarm: MaybeText = None
     sender: MaybeSender = Field(default=None, alias="from")
     locale: Locale = None
     allowed_addresses: Addresses = None
@@ -167,6 +172,7 @@ _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_hook, "changes":
 @OPERATIONS(records.CREATE, changes=Hook, **_NEW)
 async def _create(call: Call[CreateHook]) -> MadeHook:
     _want_language(call)
+    _want_alarm(call, call.arguments.organization_id)
     arguments, registry = call.arguments, call.part(HookRegistry)
     known = preset(arguments.preset)
     made = Hook(
@@ -205,9 +211,26 @@ def _want_language(call: Call[CreateHook] | Call[SetHook]) -> None:
         raise Invalid.of([fault])
 
 
+def _want_alarm(call: Call[CreateHook] | Call[SetHook], organization_id: str) -> None:
+    """
+    Raises:
+        Invalid: the organization has no such chain.
+    """
+    chain_id, work = call.arguments.alarm, duty(Duty.ALARMS)
+    if chain_id is None:
+        return
+    try:
+        if work is None:
+            raise NotFound("This service raises no alarms.")
+        work.want_chain(call.services, organization_id, chain_id)
+    except NotFound as error:
+        raise Invalid("alarm", "unknown_chain", str(error)) from None
+
+
 @OPERATIONS(records.SET, versioned_by="hook_id", **_ONE)
 async def _set(call: Call[SetHook]) -> Hook:
     _want_language(call)
+    _want_alarm(call, of_hook(call.services, call.arguments))
     values = call.arguments.given_of(Hook)
     return await call.part(HookRegistry).change(call.arguments.hook_id, values, by=_signed(call))
 

@@ -40,11 +40,14 @@ from risala.engine.model.errors import (
     EngineError,
     Forbidden,
     InsufficientBalance,
+    NotFound,
     RateLimited,
     Refusal,
     SpendCapReached,
     Unavailable,
 )
+from risala.engine.model.feature_work import Duty
+from risala.engine.model.features import duty
 from risala.engine.model.states import Mode
 from risala.engine.services import Services
 
@@ -91,6 +94,7 @@ class HookReceiver:
     """Receives the requests to all hooks."""
 
     def __init__(self, services: Services) -> None:
+        self._services = services
         self._registry = services.part(HookRegistry)
         self._codes = services.part(HookCodes)
         self._stored = services.repositories.part(HookRepository)
@@ -280,6 +284,10 @@ class HookReceiver:
         return await self._to_all(known, message, marked) if passes else _accepted(message)
 
     def _was_accepted(self, known: KnownHook, key: str) -> bool:
+        work = duty(Duty.ALARMS)
+        if known.hook.alarm is not None and work is not None:
+            raised: bool = work.was_raised(self._services, known.hook.organization_id, key)
+            return raised
         whose = (known.hook.organization_id, known.hook.mode.value)
         numbers = known.hook.numbers or ()
         return any(self._messages.accepted_at(*whose, f"{key}:{to}") is not None for to in numbers)
@@ -300,6 +308,8 @@ class HookReceiver:
         Args:
             key: the beginning of each message's idempotency key; None: they have none.
         """
+        if known.hook.alarm is not None:
+            return await self._raise(known, message, known.hook.alarm, key)
         commands = [
             self._command(known, message, to, None if key is None else f"{key}:{to}")
             for to in known.hook.numbers or ()
@@ -313,6 +323,19 @@ class HookReceiver:
             (first, *_) = (each for each in results if isinstance(each, Refusal))
             return _refused(first, message)
         return _accepted(message, accepted[0])
+
+    async def _raise(
+        self, known: KnownHook, message: HookMessage, chain_id: str, key: str | None
+    ) -> HookResult:
+        """Raise an alarm, which writes to the people of a chain one after the other."""
+        text, work = message.text or message.code or "", duty(Duty.ALARMS)
+        try:
+            if work is None:
+                raise NotFound("This service raises no alarms.")
+            await work.raise_for(self._services, known.principal, chain_id, text, key)
+        except EngineError as error:
+            return _refused(error, message)
+        return _accepted(message)
 
 
 def _key(known: KnownHook, rest: str) -> str:

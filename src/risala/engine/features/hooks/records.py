@@ -52,6 +52,14 @@ class Hook:
         Typed(EXAMPLE, left_to_right=True),
     ]
     """Whom its alerts go to; None: each request names its recipient."""
+    alarm: Annotated[
+        str | None,
+        AUDITED,
+        Label(N_("Alarm")),
+        Hint(N_("Each alert writes to its people, one after the other, until one answers.")),
+    ]
+    """The chain of the alarm that its alerts raise, in place of a message to all numbers; None:
+    they raise none."""
     sender: Annotated[str | None, AUDITED, JsonName("from"), Label(N_("Sender"))]
     """None: the service's own sender, and for codes that of the organization's codes."""
     locale: Annotated[str | None, AUDITED, Label(N_("Language"))]
@@ -76,7 +84,7 @@ class Hook:
     """Since when it answers every request with 403."""
 
 
-SETTINGS: Final = ("name", "numbers", "sender", "locale", "allowed_addresses")
+SETTINGS: Final = ("name", "numbers", "alarm", "sender", "locale", "allowed_addresses")
 """The settings of a hook, in the order of its form."""
 
 

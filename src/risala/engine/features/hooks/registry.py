@@ -251,12 +251,13 @@ class HookRegistry:
         if hook.proof not in program.proofs:
             text = f"{program.title} authenticates with {' or '.join(program.proofs)}."
             raise Invalid("proof", "invalid_proof", text)
-        if program.to == "fixed" and not hook.numbers:
+        if program.to == "fixed" and not hook.numbers and hook.alarm is None:
             text = f"{program.title} names no recipient: give the numbers that get its messages."
             raise Invalid("numbers", "missing_numbers", text)
-        if program.to != "fixed" and hook.numbers:
+        if program.to != "fixed" and (hook.numbers or hook.alarm is not None):
             text = f"{program.title} names the recipient in each request: give no numbers."
-            raise Invalid("numbers", "unexpected_numbers", text)
+            name = "numbers" if hook.numbers else "alarm"
+            raise Invalid(name, f"unexpected_{name}", text)
         if len(hook.numbers or ()) > NUMBERS_MAX:
             text = f"A hook sends to at most {NUMBERS_MAX} numbers."
             raise Invalid("numbers", "too_many_recipients", text)

@@ -84,7 +84,7 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
 
 def _talks(texts: RetentionWalk) -> tuple[RetentionWalk, ...]:
     """The walks through what there is of texts that go by another walk."""
-    kinds = (WalkKind.CONVERSATIONS, WalkKind.ANSWERS)
+    kinds = (WalkKind.CONVERSATIONS, WalkKind.ANSWERS, WalkKind.ALARMS)
     return tuple(
         RetentionWalk(kind, texts.age_ms, organizations=texts.organizations) for kind in kinds
     )

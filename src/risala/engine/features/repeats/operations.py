@@ -281,7 +281,7 @@ async def _create(call: Call[CreateRepeat]) -> MailingRepeat:
         created_by=call.caller.who,
     )
     _check(call, new, None)
-    new = replace(new, next_at=_first(new, zone, call.now_ms))
+    new = replace(new, next_at=_first(call, new, zone))
     by = call.audit(AuditImage.REPEAT)
     added = await call.stored(RepeatRepository).add(by, new, _owner(call), zone)
     call.part(RepeatRunning).changed()
@@ -334,9 +334,13 @@ def _check_columns(call: Call[Any], repeat: MailingRepeat) -> None:
         raise Invalid("text", "unknown_column", f"The list has no column for {names}.")
 
 
-def _first(repeat: MailingRepeat, zone: str, now_ms: int) -> int:
-    """The next run. Raises ``Invalid``: there is none."""
-    at = next_due(rhythm_of(repeat), zone, now_ms)
+def _first(call: Call[Any], repeat: MailingRepeat, zone: str) -> int:
+    """The next run, also where the clock was set back behind one that was made. Raises ``Invalid``:
+    there is none."""
+    stored, rhythm = call.stored(RepeatRepository), rhythm_of(repeat)
+    at = next_due(rhythm, zone, call.now_ms)
+    while at is not None and stored.has_run(repeat.id, at):
+        at = next_due(rhythm, zone, at)
     if at is None or (repeat.count is not None and repeat.runs >= repeat.count):
         name = "until" if at is None else "count"
         raise Invalid(name, "no_run", "So there is no run any more. Choose a later end.")
@@ -360,7 +364,7 @@ async def _set(call: Call[SetRepeat]) -> MailingRepeat:
     _check(call, after, values)
     if before.state is RepeatState.ACTIVE and any(name in values for name in _RHYTHM):
         zone = call.services.accounts.organization(before.organization_id).time_zone
-        values |= {"next_at": _first(after, zone, call.now_ms), "zone": zone}
+        values |= {"next_at": _first(call, after, zone), "zone": zone}
     states = (RepeatState.ACTIVE, RepeatState.PAUSED)
     changed = await stored.change(_signed(call), before.id, values, states)
     call.part(RepeatRunning).changed()
@@ -385,7 +389,7 @@ async def _go_on(call: Call[OfRepeat]) -> MailingRepeat:
     zone = organization.time_zone
     if repeat.state is not RepeatState.PAUSED:
         raise Conflict("This repeat is not paused.")
-    at = _first(repeat, zone, call.now_ms)
+    at = _first(call, repeat, zone)
     values = {"state": RepeatState.ACTIVE, "reason": None, "next_at": at, "zone": zone}
     gone_on = await stored.change(_signed(call), repeat.id, values, (RepeatState.PAUSED,))
     call.part(RepeatRunning).changed()

@@ -150,10 +150,14 @@ class RepeatRunning:
         at = repeat.next_at
         assert at is not None
         rhythm = rhythm_of(repeat)
-        if next_due(rhythm, due.zone, at - 1) != at:  # the clock was set back: it looks anew
+        is_moved = next_due(rhythm, due.zone, at - 1) != at
+        if is_moved or self._stored.has_run(repeat.id, at):  # the clock was set: it looks anew
             await self._replan(repeat)
         elif now_ms - at >= LATE_MS:
             last, count = missed_until(rhythm, due.zone, at, now_ms - LATE_MS + 1)
+            if self._stored.has_run(repeat.id, last):
+                await self._replan(repeat)
+                return
             step = self._step_after(repeat, last, is_run=False)
             await self._skip(due, RepeatRun(last, RunOutcome.MISSED, count, None, None), step)
         elif self._owner_left(due):

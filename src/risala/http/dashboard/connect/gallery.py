@@ -93,9 +93,11 @@ async def form_values(request: PageRequest) -> dict[str, object]:
         "form": request.form,
         "senders": approved,
         "languages": [("", words("As the organization's settings say")), *languages.items()],
+        **await request.of_features("hook"),
         "labels": {
             "name": words("Name"),
             "numbers": words("Numbers"),
+            "alarm": words("Alarm"),
             "from": words("Sender"),
             "locale": words("Language"),
             "proof": words("How it authenticates"),
@@ -141,7 +143,7 @@ async def create(request: PageRequest) -> TrioResponse:
     arguments: dict[str, object] = {
         "preset": program.name,
         "mode": form.text("hook_mode", "live"),
-        **form.filled("name", "from", "locale", "proof", "secret"),
+        **form.filled("name", "from", "locale", "proof", "secret", "alarm"),
         **{name: lines for name in ("numbers", "allowed_addresses") if (lines := form.lines(name))},
     }
     try:

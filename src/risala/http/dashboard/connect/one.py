@@ -89,7 +89,7 @@ async def _values(request: PageRequest, error: Refusal | None = None) -> dict[st
         "overlap": str(OVERLAP_S),
         "wants_secret": hook.proof in OWN_SECRET or of_program,
         "to": request.form.text("to") or next(iter(hook.numbers or ()), ""),
-        "needs_numbers": bool(hook.numbers),
+        "needs_numbers": bool(hook.numbers or hook.alarm),
         "shown": _shown(hook, typed),
         **edit(error, typed, version or 0, stored),
     }
@@ -102,6 +102,7 @@ def _shown(hook: Hook, typed: SentForm | None) -> dict[str, str]:
         "name": hook.name or "",
         "sender": hook.sender or "",
         "locale": hook.locale or "",
+        "alarm": hook.alarm or "",
         **{name: "\n".join(each or ()) for name, each in lists.items()},
     }
     if typed is None:
@@ -144,6 +145,8 @@ async def change(request: PageRequest) -> TrioResponse:
     }
     if "numbers" in form.fields:
         arguments["numbers"] = form.lines("numbers")
+    if "alarm" in form.fields:
+        arguments["alarm"] = form.text("alarm") or None
     try:
         await request.ask(hooks.SET, hook_id=hook_id, **arguments, **as_seen(form))
     except Refusal as error:

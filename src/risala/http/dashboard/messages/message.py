@@ -76,6 +76,7 @@ async def _whole(request: PageRequest, shown: MessageStory) -> dict[str, object]
         **_values(request, shown),
         **await _about(request, shown),
         **way,
+        **await request.of_features("story", shown),
         "request_id": request_id,
     }
 

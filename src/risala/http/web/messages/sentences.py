@@ -41,6 +41,7 @@ _WAYS: Final = {
     "mailing": N_("Received from a mailing."),
     "smpp": N_("Received over SMPP."),
     "hook": N_("Received through a hook."),
+    "alarm": N_("Received from an alarm."),
 }
 """The ways that messages come in besides the API; others are plugins'."""
 _WAITS: Final = {

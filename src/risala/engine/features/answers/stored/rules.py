@@ -210,6 +210,9 @@ def received(
     rules = of_organization(conn, organization_id)
     if not rules or _is_of_opt_outs(conn, organization_id, text.sender, text.text):
         return
+    alarms = duty(Duty.ALARMS)
+    if alarms is not None and alarms.is_meant(conn, text.sender, text.text):
+        return  # it ends an alarm, and asks nothing
     asks = any(each.enabled and each.first_contact for each in rules)
     is_first = asks and not _wrote_before(conn, organization_id, text.sender, text_id)
     matched = match(conn, rules, text.text, text.sender, stamp.now_ms, is_first)

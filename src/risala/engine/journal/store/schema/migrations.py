@@ -26,7 +26,7 @@ from risala.engine.journal.store.schema.accounts import (
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
 from risala.engine.journal.store.schema.carriers import ADDRESSES, CARRIERS, OWN_TEXTS, SECRETS
 from risala.engine.journal.store.schema.compat import COMPAT
-from risala.engine.journal.store.schema.hooks import HOOKS
+from risala.engine.journal.store.schema.hooks import ALARM_CHAINS, HOOKS
 from risala.engine.journal.store.schema.inbound import (
     ANSWER_RULES,
     ANSWERS,
@@ -218,6 +218,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_code_languages": (CODE_LANGUAGES,),
     "v1.1_repeats": (REPEATS,),
     "v1.1_invoice_customers": (INVOICE_CUSTOMERS,),
+    "v1.1_alarms": (ALARM_CHAINS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""
