@@ -160,6 +160,15 @@ def test_write_to_everyone_on_a_list(play):
 
 @pytest.mark.slow
 @pytest.mark.long
+def test_raise_an_alarm(play):
+    page = play("docs/how-to/raise-an-alarm.md")
+    page.serve('make serve ARGS="--data /tmp/risala-demo"')
+    page.shell.run(page.here("export RISALA_DATA=/tmp/risala-demo"))
+    page.rest()
+
+
+@pytest.mark.slow
+@pytest.mark.long
 def test_write_to_a_school(play):
     page = play("docs/tutorials/write-to-a-school.md")
     page.untyped = (". .venv/bin/activate",)  # it is the shell's already
