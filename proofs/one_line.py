@@ -1,9 +1,8 @@
 """``make one-line``: from a bare system to the first message by one line, and back to nothing.
 
-Each system is a container of systemd-nspawn, with its own systemd and this machine's kernel; where
-that cannot start it, the system is a root, and a script stands in for systemd. The release is what
-``make packages`` left in ``dist/``, signed by a key that is thrown away, and a web server of this
-machine serves it. The carrier is the laboratory's.
+Each system is a container of systemd-nspawn, with its own systemd and this machine's kernel. The
+release is what ``make packages`` left in ``dist/``, signed by a key that is thrown away, and a web
+server of this machine serves it. The carrier is the laboratory's.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import threading
@@ -38,17 +36,12 @@ from proofs import evidence
 from proofs.machine import image, tools
 from proofs.machine.container import Container
 from proofs.machine.machine import Machine, StepFailed
-from proofs.machine.rooted import Rooted
 from proofs.machine.tools import CannotRun, run
 
 SECTION: Final = "one-line"
 COMMAND: Final = "make one-line"
 HOST: Final = "10.0.2.2"
 """What a container of slirp4netns calls the machine that it runs on."""
-STARTS: Final = ("bookworm", "trixie", "noble")
-"""Systems whose systemd also starts where the control groups are those of the first version."""
-UNIFIED: Final = Path("/sys/fs/cgroup/cgroup.controllers")
-"""Is there where control groups are of the second version."""
 INCLUDED: Final = "systemd-sysv,curl,sudo,ca-certificates,iproute2"
 """What a server has from the first day, and debootstrap's smallest system has not."""
 ANSWERS: Final = """\
@@ -154,8 +147,7 @@ class Walk:
 
     def delivered(self) -> str:
         """Nothing to the first delivered message, by one line."""
-        answers = f"{ANSWERS}port = {free_port()}\n"  # a root shares this machine's ports
-        self._machine.run(f"cat >answers.toml <<'END'\n{answers}END", as_user=True)
+        self._machine.run(f"cat >answers.toml <<'END'\n{ANSWERS}END", as_user=True)
         told = self._machine.run(f"{self._served.line} --answers answers.toml", as_user=True)
         found = re.search(r".*[Dd]elivered.*", told)
         if not found:
@@ -273,24 +265,15 @@ STEPS: Final[tuple[Callable[[Walk], str], ...]] = (
 )
 
 
-def free_port() -> int:
-    """A port that nothing listens at."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
 def walked(
     system: System, bare_image: image.Image, folder: Path, before: Path | None
 ) -> list[tuple[str, str]]:
     """What came of each step on a system: its words, with the seconds."""
     came = []
-    boots = system.codename in STARTS or UNIFIED.exists()
-    kind, host = (Container, HOST) if boots else (Rooted, "127.0.0.1")
     with (
-        served(folder, host) as here,
+        served(folder, HOST) as here,
         tempfile.TemporaryDirectory(prefix="one-line-") as place,
-        kind(bare_image, Path(place), system.codename) as machine,
+        Container(bare_image, Path(place), system.codename) as machine,
     ):
         walk = Walk(machine, here, system, before)
         for step in STEPS:
@@ -325,18 +308,20 @@ def main() -> None:
             made = bare(system, given.folder, given.ubuntu_keyring)
             came = dict(walked(system, made, place, given.before))
             kept = given.folder / f"{system.codename}-{KEPT}"
-            kept.write_text(json.dumps(came), "utf-8")
+            kept.write_text(json.dumps({"commit": evidence.commit(), "came": came}), "utf-8")
     if given.write:
         write(given.folder)
 
 
 def write(folder: Path) -> None:
-    """Put what came of each system into the page of evidence, also of those of earlier runs."""
+    """Put what came of each system into the page of evidence: of this commit, also earlier."""
     came: dict[str, dict[str, str]] = {}
     for system in SYSTEMS:
         kept = folder / f"{system.codename}-{KEPT}"
         if kept.exists():
-            came[system.codename] = json.loads(kept.read_text("utf-8"))
+            told = json.loads(kept.read_text("utf-8"))
+            if told["commit"] == evidence.commit():
+                came[system.codename] = told["came"]
     titles = [(step.__doc__ or "").rstrip(".") for step in STEPS]
     rows = [(title, *(each.get(title, "not tried") for each in came.values())) for title in titles]
     evidence.write(SECTION, ("What is done", *came), rows, command=COMMAND)

@@ -7,6 +7,7 @@ machine's, and there is no USB. It takes a fiftieth of the time of an emulated m
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import subprocess
 import time
@@ -23,6 +24,9 @@ POLL_S: Final = 0.2
 RESTARTS: Final = 133
 """The exit code of systemd-nspawn when what ran in it wants to be started again."""
 AGENT: Final = "etc/systemd/system/multi-user.target.wants/machine-agent.service"
+ENVIRON: Final = {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"}
+"""Control groups of the second version, also where this machine has the first: systemd has needed
+them since 258."""
 INTERFACES: Final = "auto lo\niface lo inet loopback\n"
 """The network's other interface is set up from outside."""
 
@@ -129,6 +133,7 @@ class Container(Machine):
         with self.console.open("ab") as console:
             return subprocess.Popen(
                 [*command, "--console=pipe"],
+                env=os.environ | ENVIRON,
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=console,

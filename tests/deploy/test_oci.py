@@ -5,7 +5,6 @@ import hashlib
 import io
 import json
 import lzma
-import re
 import tarfile
 from pathlib import Path
 
@@ -82,12 +81,3 @@ def test_an_image_of_another_processor_than_its_name_is_refused(tmp_path):
     with pytest.raises(oci.Unlike, match="more than one image"):
         oci.joined(tmp_path, "1.1.0")
     assert not (tmp_path / "risala_1.1.0.oci.tar").exists()
-
-
-@pytest.mark.parametrize("name", ["publish.md", "workflows/release.yml"])
-def test_a_registry_gets_the_health_check_too(name):
-    """An image in OCI's own format has none."""
-    text = (Path(oci.__file__).parents[1] / "release" / name).read_text("utf-8")
-    copies = re.findall(r"skopeo copy (.*)oci-archive:", text)
-    assert len(copies) == 1
-    assert "--all --format v2s2" in copies[0]
