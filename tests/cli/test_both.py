@@ -157,7 +157,7 @@ ROWS = (
     Row("alarm list", ("--org", "{org}"), (("chains", list), ("going", list))),
     Row("alarm show", ("{chain}",), (("chain.name", str), ("onDuty.0", str))),
     Row("alarm set", ("{chain}", "--interval", "120"), (("intervalSeconds", 120),)),
-    Row("alarm raise", ("{chain}", "Warm", "--mode", "test"), (("state", "going"),)),
+    Row("alarm raise", ("{chain}", "Warm", "--test"), (("state", "going"),)),
     Row("alarm steps", ("{alarm}",), (("alarm.text", str), ("past", list))),
     Row("alarm end", ("{alarm}",), (("state", "ended"), ("nextAt", None))),
     Row("alarm delete", ("{chain}",), (("chainId", "{chain}"),)),

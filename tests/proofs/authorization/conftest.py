@@ -30,6 +30,8 @@ from risala.drivers.faces.smsgate import SMSGATE
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.drivers.payments.mobile_money import BankSmsSettings, MobileMoneySettings, build_wallet
 from risala.drivers.testmode import FACTORY
+from risala.engine.features.alarms.records import AlarmState, RaisedAlarm
+from risala.engine.features.alarms.stored.alarms import AlarmRepository
 from risala.engine.features.compat.access import CompatAccess
 from risala.engine.features.request_log.service import request_log
 from risala.engine.model.callers import Caller, CallerKind, Role
@@ -37,6 +39,7 @@ from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import NotedRequest
 from risala.engine.model.ids import IdSource, derived_id
 from risala.engine.model.people import Browser, Language
+from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.engine.rules.webhooks.types import Outbound
 from risala.engine.wiring.connections import Connections
@@ -204,10 +207,7 @@ async def _organization(city: City, name: str) -> None:
     rent = {"name": "Rent", "text": "Due", "unit": "weeks", "time": "10:00"}
     repeat = await city.do("repeat.create", list_id=things["list_id"], **rent, **whose)
     things["repeat_id"] = repeat["repeatId"]
-    room = {"name": "Cold room", "people": ["+22236000009"], "rounds": 1}
-    things["chain_id"] = (await city.do("alarm.create", **room, **whose))["chainId"]
-    raised = await city.do("alarm.raise", chain_id=things["chain_id"], text="Warm", mode="test")
-    things["alarm_id"] = raised["alarmId"]
+    await _alarm(city, whose, things)
     paid = await city.do("payment.begin", method="bankily", amount="5", **whose)
     things["payment_id"] = paid["id"]
     things["invoice_id"] = (await issued(city.gateway.services, made)).id
@@ -221,6 +221,20 @@ async def _organization(city: City, name: str) -> None:
     forgotten = await city.do("number.forget", number="+22236999999", **whose)
     things["erasure_id"] = forgotten["id"]
     things["conversation_id"] = await city.conversation(made)
+
+
+async def _alarm(city: City, whose: dict[str, str], things: dict[str, str]) -> None:
+    """One that has ended, and so changes nothing by itself."""
+    room = {"name": "Cold room", "people": ["+22236000009"]}
+    things["chain_id"] = chain_id = (await city.do("alarm.create", **room, **whose))["chainId"]
+    services = city.gateway.services
+    things["alarm_id"] = services.ids.new("alm")
+    ended = RaisedAlarm(
+        *(things["alarm_id"], chain_id, whose["organization_id"], Mode.LIVE, "Warm"),
+        *(AlarmState.ENDED, 0, None, services.recorder.clock.now_ms(), "root"),
+        *(services.recorder.clock.now_ms(), "root"),
+    )
+    await services.repositories.part(AlarmRepository).raise_alarm(None, ended, None)
 
 
 async def draft(city: City, whose: dict[str, str]) -> str:

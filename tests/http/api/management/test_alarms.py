@@ -62,3 +62,19 @@ async def test_what_is_wrong_is_named(bureau, autojump_clock):
     body = {"chainId": "alc_none", "text": "9 °C"}
     await bureau.ask("/api/alarms/raise", body, status=404)
     await bureau.ask("/api/alarms/get", {"alarmId": "alm_none"}, status=404)
+
+
+async def test_a_test_key_raises_trials_and_changes_nothing(bureau, autojump_clock):
+    made = await bureau.ask("/api/alarms/chains/create", NEW)
+    named = {"chainId": made["chainId"]}
+    for path, body in (
+        ("create", NEW),
+        ("update", {**named, "rounds": 1}),
+        ("delete", named),
+    ):
+        await bureau.ask(f"/api/alarms/chains/{path}", body, status=404, key="sk_test")
+    raised = await bureau.ask("/api/alarms/raise", {**named, "text": "9 °C"}, key="sk_test")
+    which = {"alarmId": raised["alarmId"]}
+    await bureau.ask("/api/alarms/get", which, status=404)
+    assert (await bureau.ask("/api/alarms/chains/get", named))["alarms"] == []
+    assert (await bureau.ask("/api/alarms/end", which, key="sk_test"))["state"] == "ended"

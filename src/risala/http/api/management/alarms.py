@@ -24,6 +24,7 @@ from risala.engine.model.commands import Principal
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
 from risala.engine.model.records.asks import Ask
+from risala.engine.model.states import Mode
 from risala.http.api import fields
 from risala.http.api.answers import ApiAnswer
 from risala.http.api.fields import Compared
@@ -39,6 +40,7 @@ from risala.sms.numbering.plan import EXAMPLE
 if TYPE_CHECKING:
     from risala.engine.gateway.gateway import Gateway
 
+ONLY_LIVE: Final = "A test key raises trials by chains, and changes none. Use a live key."
 MISSING: Final = "No chain has this id, or no alarm of this key’s mode."
 _FIT: Final[Any] = {"pattern": fields.FIT_PATTERN}
 Word = Annotated[str, Field(json_schema_extra=_FIT)]
@@ -235,6 +237,8 @@ class _Alarms:
         self, request: PlainRequest, ask: Ask[AlarmChain], model: type[RequestBody]
     ) -> PlainAnswer:
         principal, members = await self._read(request, model)
+        if principal.mode is Mode.TEST:
+            raise NotFound(ONLY_LIVE)
         chain = await self.performer.ask(principal, ask, **members)
         return PlainAnswer(json_bytes(CHAIN.wire(chain)))
 
@@ -256,6 +260,8 @@ class _Alarms:
 
     async def create(self, request: PlainRequest) -> PlainAnswer:
         principal, members = await self._read(request, CreateChainBody)
+        if principal.mode is Mode.TEST:
+            raise NotFound(ONLY_LIVE)
         members |= {"organization_id": principal.organization_id}
         chain = await self.performer.ask(principal, records.CREATE, **members)
         return PlainAnswer(json_bytes(CHAIN.wire(chain)))

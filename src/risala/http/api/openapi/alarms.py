@@ -68,7 +68,6 @@ def _of(
     answer: Component = bodies.CHAIN,
     answer_example: Mapping[str, Any] = _CHAIN,
 ) -> ApiOperation:
-    has_none = name in ("chains/list", "chains/create")
     return ApiOperation(
         path=f"/api/alarms/{name}",
         name=operation,
@@ -77,7 +76,7 @@ def _of(
         description=words,
         body=body,
         answer=answer,
-        errors=WITH_BODY if has_none else (*WITH_BODY, 404),
+        errors=WITH_BODY if name == "chains/list" else (*WITH_BODY, 404),
         body_examples={"one": {"summary": summary, "value": body_example}},
         answer_examples={"one": {"summary": summary, "value": answer_example}},
     )
@@ -113,7 +112,8 @@ OPERATIONS: Final = (
         "chains/create",
         "createAlarmChain",
         "Make a chain",
-        "Says who is written to, in which order. Shifts are in the organization’s time zone. 400"
+        "Says who is written to, in which order, by a live key. Shifts are in the organization’s"
+        " time zone. 400"
         " with `data.code` `CONFLICT`: there are 20 chains.",
         body=bodies.CreateChainBody,
         body_example=_NEW,
@@ -122,7 +122,7 @@ OPERATIONS: Final = (
         "chains/update",
         "updateAlarmChain",
         "Change a chain",
-        "Changes a chain. Alarms that go on take it from their next step.",
+        "Changes a chain, by a live key. Alarms that go on take it from their next step.",
         body=bodies.UpdateChainBody,
         body_example={**_WHICH_CHAIN, "intervalSeconds": 120},
         answer_example={**_CHAIN, "intervalSeconds": 120},
@@ -131,7 +131,7 @@ OPERATIONS: Final = (
         "chains/delete",
         "deleteAlarmChain",
         "Delete a chain",
-        "Deletes a chain with its alarms, and answers it as it was. Messages that left stay.",
+        "By a live key. Deletes a chain with its alarms, and answers it as it was.",
         body=bodies.ChainBody,
         body_example=_WHICH_CHAIN,
     ),
@@ -140,8 +140,9 @@ OPERATIONS: Final = (
         "raiseAlarm",
         "Raise an alarm",
         "Writes to the people of a chain, one after the other, until one of them writes the word."
-        " Who cannot be written to is passed over. With an `idempotencyKey` the same alarm is"
-        " raised once. 400 with `data.code` `CONFLICT`: 20 alarms go on.",
+        " Who cannot be written to is passed over. By a test key it is a trial. With an"
+        " `idempotencyKey` the same alarm is raised once. 400 with `data.code` `CONFLICT`: 20"
+        " alarms go on.",
         body=bodies.RaiseBody,
         body_example={**_WHICH_CHAIN, "text": "The cold room is at 9 °C."},
         answer=bodies.ALARM,
