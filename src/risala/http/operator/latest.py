@@ -1,4 +1,4 @@
-"""Where the newest messages went, for the overview; carriers side by side, for their page."""
+"""Draws where the newest messages went, for the overview; carriers side by side, for their page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ComparedCarrier:
 
 
 async def of_overview(request: PageRequest) -> dict[str, Any]:
-    """Where the newest messages went."""
+    """The picture of where the newest messages went."""
     latest = await request.ask(LATEST)
     places = [_tile(request, latest, each) for each in latest.destinations]
     return {"places": places, "looked_at": _looked_at(request, latest)}
@@ -79,7 +79,7 @@ async def of_carrier(request: PageRequest, carrier: str) -> dict[str, Any]:
 
 
 def _looked_at(request: PageRequest, latest: LatestMessages) -> Markup | None:
-    """Of which messages the picture is; None: of none."""
+    """The messages that the picture is of; None: of none."""
     if latest.since is None:
         return None
     when = request.formats.clock_or_moment(latest.since)

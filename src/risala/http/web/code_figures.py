@@ -86,7 +86,7 @@ class DailyCodes:
 
     name: str | Markup
     codes: tuple[int, ...]
-    """Those that were asked for on each day."""
+    """The codes that were asked for on each day."""
     entered: tuple[int, ...]
 
     @property
@@ -96,7 +96,7 @@ class DailyCodes:
 
     @property
     def bars(self) -> list[Bar]:
-        """Of each day those that were entered, and those that were not."""
+        """The codes of each day that were entered, and those that were not."""
         return [Bar((entered, codes - entered)) for codes, entered in self.days]
 
     @property

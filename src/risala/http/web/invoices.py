@@ -152,7 +152,8 @@ def _notes(invoice: Invoice, words: Words) -> Iterable[str]:
 
 
 def _seams(invoice: Invoice, formats: Formats) -> Iterable[tuple[str, str]]:
-    """Where it begins or ends otherwise than its month: the organization's time zone changed."""
+    """The moments of an invoice that begins or ends otherwise than its month: the organization's
+    time zone changed."""
     first, words, zone = first_day(invoice), formats.words, invoice.time_zone
     begins, ends = invoice.begins_at, invoice.ends_at
     if begins is not None and begins != begins_at(first, zone):

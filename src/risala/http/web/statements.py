@@ -244,7 +244,7 @@ def paper_of(statement: MonthStatement, words: Words) -> Paper:
 
 
 def issuer_lines(issuer: Issuer, words: Words) -> tuple[str, ...]:
-    """Who issues a paper, line by line; what is not known is left out."""
+    """The lines that say who issues a paper; what is not known is left out."""
     lines = [issuer.name, *issuer.address]
     for label, number in (
         (N_("Tax number"), issuer.tax_id),

@@ -1,4 +1,4 @@
-"""Who is on duty, who comes next, and which word ends an alarm. Pure, with the tables of time
+"""Says who is on duty, who comes next, and which word ends an alarm. Pure, with the tables of time
 zones."""
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def _days_of(word: str) -> set[str] | None:
 
 
 def on_duty(people: Sequence[DutyPerson], zone: str, now_ms: int) -> list[DutyPerson]:
-    """Those whose shift it is, in their order; if it is nobody's, all of them: an alarm that no one
-    gets is worse than one out of hours."""
+    """The people whose shift it is, in their order; if it is nobody's, all of them: an alarm that
+    no one gets is worse than one out of hours."""
     there = datetime.fromtimestamp(now_ms / 1000, ZoneInfo(zone))
     return [each for each in people if _is_on(each, there)] or [*people]
 
@@ -113,7 +113,7 @@ def _is_on(person: DutyPerson, there: datetime) -> bool:
 
 
 def next_person(duty: Sequence[DutyPerson], former: Sequence[str]) -> DutyPerson:
-    """Who is written to now: of those on duty, the first who was written to least often.
+    """The person to write to now: of those on duty, the first who was written to least often.
 
     Args:
         former: the numbers that this alarm wrote to before; shifts may have changed since.

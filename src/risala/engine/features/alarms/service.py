@@ -133,7 +133,7 @@ class AlarmCalling:
             await self._alarm.wait(self._stored.next_at() if not due else None)
 
     def duty_of(self, chain: AlarmChain) -> list[DutyPerson]:
-        """Those of a chain who are on duty now, in their order."""
+        """The people of a chain who are on duty now, in their order."""
         zone = self._accounts.organization(chain.organization_id).time_zone
         people = [each for line in chain.people if (each := person_of(line)) is not None]
         return on_duty(people, zone, self._clock.now_ms())

@@ -1,4 +1,4 @@
-"""Where the newest messages of all organizations went, and what each carrier made of them.
+"""Reads where the newest messages of all organizations went, and what each carrier made of them.
 
 No count is kept for it: a bounded number of messages is read, by their keys.
 """
@@ -51,7 +51,7 @@ class _Row(NamedTuple):
 
 
 def latest(conn: sqlite3.Connection, now_ms: int) -> LatestMessages:
-    """Where the newest live messages went, and how each carrier did with those that ended."""
+    """The carriers of the newest live messages, and how each did with those that ended."""
     bits, since = KEY_COUNTER_BITS, (now_ms - SINCE_MS) << KEY_COUNTER_BITS
     values = (DELIVERED, bits, bits, since, LOOKED_MAX, MODES.number("live"))
     rows = [_Row(*each) for each in conn.execute(_NEWEST, values)]

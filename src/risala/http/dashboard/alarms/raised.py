@@ -20,7 +20,7 @@ from risala.http.web.routes import PageRoute, shows
 
 ENDED: Final = N_("The alarm has ended: nobody is written to any more.")
 RESTORE: Final = "restore"
-"""Who ended an alarm that went on when the backup of a restored database was made."""
+"""The name for who ended an alarm that went on when the backup of a restored database was made."""
 _ALARM: Final = "alarms/alarm.html"
 
 

@@ -107,7 +107,7 @@ def _first_text(rule: AnswerRule) -> str:
 
 
 def forwards_of(rule: AnswerRule) -> list[tuple[str, str]]:
-    """Where a rule forwards texts, by the way; of a webhook its host alone."""
+    """The places to which a rule forwards texts, by the way; of a webhook its host alone."""
     host = urlsplit(rule.forward_url).hostname or ""
     every = (
         *(("sms", rule.forward_number), ("mail", rule.forward_email)),
@@ -117,7 +117,7 @@ def forwards_of(rule: AnswerRule) -> list[tuple[str, str]]:
 
 
 def _target(request: PageRequest, way: str, shown: str) -> Markup:
-    """Where a forwarded text goes, as a page writes it."""
+    """The place that a forwarded text goes to, as a page writes it."""
     return request.formats.tel(shown) if way == "sms" else request.name_of(shown)
 
 

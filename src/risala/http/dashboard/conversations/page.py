@@ -55,7 +55,7 @@ SHOWN: Final = {
 }
 ALL: Final = NC_("conversations", "All")
 UPTO: Final = Filter("upto", kind=FilterKind.PLACE, arguments=("before",))
-"""Where older messages of a thread begin."""
+"""The place at which older messages of a thread begin."""
 FILTERS: Final = (
     typed("q", N_("Number, name or word"), "number", "digits", "contains"),
     choice("show", N_("State"), SHOWN),
