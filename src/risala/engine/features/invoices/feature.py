@@ -33,7 +33,7 @@ FEATURE: Final = Feature(
         AuditImage.INVOICE_CUSTOMER: later(_STORED + "customer_of"),
     },
     exported_settings={"invoiceCustomer": later(_STORED + "customer_of")},
-    findable=later(_HERE + "operations:FOUND"),
+    findable=later(_HERE + "stored:FOUND"),
     exported={"invoices": later(_STORED + "export")},
     books=later(_STORED + "BOOKS"),
     tasks=later(_HERE + "feature:tasks"),

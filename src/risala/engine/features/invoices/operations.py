@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.features.invoices import issuing, records, stored
+from risala.engine.features.invoices import issuing, records
 from risala.engine.features.invoices.records import (
     LINE_MAX,
     LINES_MAX,
@@ -37,7 +37,6 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict
-from risala.engine.model.records.search import Findable
 from risala.engine.model.times import iso
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, VIEWERS
 from risala.engine.services import Services
@@ -111,18 +110,6 @@ def _of_invoice(services: Services, arguments: OfInvoice) -> str:
 
 
 _DETAILS: Final = ("address", "tax_id")
-FOUND: Final = (
-    Findable(
-        kind=stored.KIND,
-        table="invoices",
-        title="number",
-        page="billing?month={}",
-        console="organizations/{}/statement",
-        operators=READERS,
-        find=stored.search,
-    ),
-)
-"""What a search finds of invoices."""
 OPERATIONS: Final = Operations()
 
 

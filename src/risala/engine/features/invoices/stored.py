@@ -22,8 +22,9 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.record import from_json, shallow, to_json
-from risala.engine.model.records.search import SearchHit, SearchWords
+from risala.engine.model.records.search import Findable, SearchHit, SearchWords
 from risala.engine.model.states import Mode
+from risala.engine.rules.roles import READERS
 from risala.sms.typed import western
 
 _TABLE: Final = "invoices"
@@ -178,6 +179,20 @@ def search(conn: sqlite3.Connection, words: SearchWords) -> list[SearchHit]:
         )
         for invoice_id, number, month, at, whose, name in conn.execute(statement, values)
     ]
+
+
+FOUND: Final = (
+    Findable(
+        kind=KIND,
+        table="invoices",
+        title="number",
+        page="billing?month={}",
+        console="organizations/{}/statement",
+        operators=READERS,
+        find=search,
+    ),
+)
+"""What a search finds of invoices."""
 
 
 def page(
