@@ -32,8 +32,8 @@ def _answered(conn: sqlite3.Connection, number: str, text: str) -> list[str]:
         return []
     from risala.engine.features.alarms.rules import says
 
-    theirs = (each for each in rows if each[1] == whose and says(each[2], text))
-    return [*dict.fromkeys(alarm_id for alarm_id, *_ in theirs)]
+    ended = (alarm_id for alarm_id, its, word in rows if its == whose and says(word, text))
+    return [*dict.fromkeys(ended)]
 
 
 def _is_of_opt_outs(conn: sqlite3.Connection, organization_id: str, number: str, text: str) -> bool:

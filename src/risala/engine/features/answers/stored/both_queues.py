@@ -9,6 +9,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.answers.rule_records import SentByRule
 from risala.engine.features.answers.stored import forwards, queue
 from risala.engine.journal.store.repository import Store, read
+from risala.engine.journal.store.sql import value_of
 from risala.engine.model.feature_work import Forgot, RetentionWalk
 from risala.engine.model.ids import key_of
 from risala.engine.model.records.conversations import ANSWER_KEY, FORWARD_KEY, AnswerNote
@@ -39,8 +40,8 @@ def sent_by(conn: sqlite3.Connection, message_id: str) -> SentByRule:
     """The rule by which a message was sent. Its idempotency key names the text that came in; of
     programs' messages the key is their own."""
     none = SentByRule(message_id)
-    row = conn.execute(_SENT, (key_of(message_id),)).fetchone()
-    begin, _, text_id = (row[0] or "" if row else "").partition(":")
+    client_key = value_of(conn, _SENT, (key_of(message_id),))
+    begin, _, text_id = (client_key or "").partition(":")
     statement = _BY_RULE.get(f"{begin}:")
     rule = None if statement is None else conn.execute(statement, (text_id, message_id)).fetchone()
     if rule is None:
