@@ -310,7 +310,7 @@ first_questions() {
   in_image --user 0 --entrypoint chown "$IMAGE:$offered" -R "$OWNER:$OWNER" /etc/risala
   if [ "$answers" ]; then
     install -m 0444 "$answers" "$work/answers.toml" # nobody else sees this folder
-    in_image -v "$work/answers.toml:/answers.toml:ro,Z" "$IMAGE:$offered"       init --yes --file /answers.toml "$SETTINGS"
+    in_image -v "$work/answers.toml:/answers.toml:ro,Z" "$IMAGE:$offered" init --yes --file /answers.toml "$SETTINGS"
   elif [ "$quiet" ]; then
     say "It starts with the image's own settings."
   else

@@ -63,7 +63,7 @@ def alarm() -> None:
 @_chain_options
 @asks(records.CREATE)
 def alarm_create(made: AlarmChain) -> None:
-    """Say who is written to, in which order: a chain.
+    """Make a chain: the people to write to, in order.
 
     \b
     Example: risala alarm create "Cold room" --person NUMBER --person "OTHER sat,sun"
@@ -219,6 +219,6 @@ says(
     ALARM,
     records.END,
     lambda ended: f"The alarm {ended.id} has ended.",
-    does="End an alarm: nobody is written to any more.",
+    does="End an alarm: it writes to nobody any more.",
     example="ALARM",
 )
